@@ -1,0 +1,166 @@
+"""Baskets: who bought what, when and at what price, as columns (paper, section 3).
+
+Basket `b` is the slice `offsets[b]:offsets[b + 1]` of `items`, a compressed sparse row over a growing
+vocabulary. Slices share the vocabulary and the memory of the whole, so a window costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets.clock import Clock, Moment
+from omba.baskets.report import Report
+from omba.baskets.vocabulary import Label, Vocabulary
+from omba.baskets.windows import Every, runs
+
+
+@dataclass(frozen=True)
+class Basket:
+    """One visit, in the labels the data gave."""
+
+    id: Label
+    products: list[Label]
+    user: Label | None = None
+    time: datetime | int | None = None
+    prices: list[float] | None = None
+    quantities: list[float] | None = None
+    store: Label | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Baskets:
+    """A run of baskets in time order.
+
+    `items` holds product codes, each product once a basket; `prices` the price of one piece (NaN where it
+    is not known); `user_codes` and `store_codes` are −1 where there is none; `times` are the clock's
+    integers, ascending. `start` and `stop` are set on windows: the span of time they stand for.
+
+    >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese", "sauce"]])
+    >>> len(baskets), baskets.n_items, baskets.products
+    (2, 5, ['pasta', 'sauce', 'cheese'])
+    """
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int32]
+    product_vocabulary: Vocabulary
+    user_vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    store_vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    user_codes: NDArray[np.int32] | None = None
+    store_codes: NDArray[np.int32] | None = None
+    times: NDArray[np.int64] | None = None
+    prices: NDArray[np.float32] | None = None
+    quantities: NDArray[np.float32] | None = None
+    ids: pa.Array | None = None
+    clock: Clock = Clock.NONE
+    attributes: pa.Table | None = None
+    """What is known of products: a table with a column `product` and any of name, department, category, …"""
+    report: Report = field(default_factory=Report)
+    start: int | None = None
+    stop: int | None = None
+
+    @classmethod
+    def from_lists(cls, lists: Iterable[Iterable[Label]]) -> Baskets:
+        """Baskets from plain lists of products; a product repeated in a list counts once."""
+        vocabulary, codes, offsets, rows = Vocabulary(), [], [0], 0
+        for products in lists:
+            products = list(products)
+            rows += len(products)
+            codes.append(vocabulary.add(dict.fromkeys(products)))
+            offsets.append(offsets[-1] + len(codes[-1]))
+        items = np.concatenate(codes) if codes else np.empty(0, np.int32)
+        report = Report(rows=rows, kept=len(items), merged=rows - len(items))
+        return cls(np.array(offsets, np.int64), items.astype(np.int32), vocabulary, report=report)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_items(self) -> int:
+        """Products over all baskets."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+    @cached_property
+    def products(self) -> list[Label]:
+        """The products that occur here, in the order they were first met."""
+        return self.product_vocabulary.take(np.unique(self.items).tolist())
+
+    @cached_property
+    def users(self) -> list[Label]:
+        """The users that occur here, in the order they were first met."""
+        if self.user_codes is None:
+            return []
+        codes = np.unique(self.user_codes)
+        return self.user_vocabulary.take(codes[codes >= 0].tolist())
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Products in each basket."""
+        return np.diff(self.offsets)
+
+    def __getitem__(self, index: int) -> Basket:
+        index = range(len(self))[index]
+        part = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+        user = -1 if self.user_codes is None else int(self.user_codes[index])
+        store = -1 if self.store_codes is None else int(self.store_codes[index])
+        return Basket(
+            id=index if self.ids is None else self.ids[index].as_py(),
+            products=self.product_vocabulary.take(self.items[part].tolist()),
+            user=None if user < 0 else self.user_vocabulary[user],
+            time=None if self.times is None else self.clock.show(int(self.times[index])),
+            prices=None if self.prices is None else self.prices[part].tolist(),
+            quantities=None if self.quantities is None else self.quantities[part].tolist(),
+            store=None if store < 0 else self.store_vocabulary[store],
+        )
+
+    def __iter__(self) -> Iterator[Basket]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        users = f", {len(self.users):,} users" if self.user_codes is not None else ""
+        return f"Baskets({len(self):,} baskets, {self.n_items:,} items, {len(self.products):,} products{users})"
+
+    def slice(self, first: int, after: int, start: int | None = None, stop: int | None = None) -> Baskets:
+        """Baskets `first` up to `after`, sharing memory with these."""
+        part = slice(int(self.offsets[first]), int(self.offsets[after]))
+        return replace(
+            self,
+            offsets=self.offsets[first : after + 1] - self.offsets[first],
+            items=self.items[part],
+            user_codes=None if self.user_codes is None else self.user_codes[first:after],
+            store_codes=None if self.store_codes is None else self.store_codes[first:after],
+            times=None if self.times is None else self.times[first:after],
+            prices=None if self.prices is None else self.prices[part],
+            quantities=None if self.quantities is None else self.quantities[part],
+            ids=None if self.ids is None else self.ids[first:after],
+            start=start,
+            stop=stop,
+        )
+
+    def between(self, start: Moment | None = None, stop: Moment | None = None) -> Baskets:
+        """The baskets from `start` on and before `stop`; None leaves an end open."""
+        if start is None and stop is None:
+            return self
+        first, after = 0, len(self)
+        times = np.empty(0, np.int64) if self.times is None else self.times
+        if start is not None:
+            first = int(np.searchsorted(times, self.clock.read(start), "left"))
+        if stop is not None:
+            after = int(np.searchsorted(times, self.clock.read(stop), "left"))
+        return self.slice(first, max(first, after))
+
+    def windows(self, every: str | int | Every = "1d") -> Iterator[Baskets]:
+        """The windows in time order; spans with no basket are passed over."""
+        span = Every.parse(every).on(self.clock)
+        if span.unit == "baskets" or self.times is None:
+            for first in range(0, len(self), span.count):
+                yield self.slice(first, min(first + span.count, len(self)))
+            return
+        for key, first, after in runs(span.keys(self.times, self.clock)):
+            yield self.slice(first, after, *span.bounds(key, self.clock))

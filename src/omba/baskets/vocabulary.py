@@ -1,0 +1,61 @@
+"""Vocabulary: labels as the data gave them, each with a small integer, growing as the stream goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Label = str | int
+
+
+class Vocabulary(Sequence[Label]):
+    """An ordered set of labels; the code of a label is its place.
+
+    >>> words = Vocabulary(["pasta", "sauce"])
+    >>> words.add(["sauce", "cheese"]).tolist()
+    [1, 2]
+    >>> words.find(["cheese", "soap"]).tolist()
+    [2, -1]
+    """
+
+    def __init__(self, labels: Iterable[Label] = ()) -> None:
+        self.labels: list[Label] = []
+        self.codes: dict[Label, int] = {}
+        self.add(labels)
+
+    def add(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        """The code of each label, new ones taken in at the end."""
+        codes, known = self.codes, self.labels
+        out: list[int] = []
+        for label in labels:
+            code = codes.get(label)
+            if code is None:
+                code = codes[label] = len(known)
+                known.append(label)
+            out.append(code)
+        return np.array(out, dtype=np.int32)
+
+    def find(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        """The code of each label, −1 where it is not known."""
+        return np.array([self.codes.get(label, -1) for label in labels], dtype=np.int32)
+
+    def take(self, codes: Iterable[int]) -> list[Label]:
+        """The labels behind the codes."""
+        return [self.labels[code] for code in codes]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, code):  # type: ignore[no-untyped-def]
+        return self.labels[code]
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self.codes
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} labels)"

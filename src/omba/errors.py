@@ -1,0 +1,46 @@
+"""The few exceptions. Each message is one sentence that tells the value, its bound or place, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OmbaError(Exception):
+    """Anything a user can mend; the command line prints it and exits with status 2."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else type(self).__name__
+
+
+class InputError(OmbaError, ValueError):
+    """Data or an argument that cannot be used as given."""
+
+
+class SettingError(OmbaError, ValueError):
+    """A setting out of its bounds."""
+
+
+class UnknownError(OmbaError, KeyError):
+    """A product, user or name that is not known here."""
+
+
+class SnapshotError(OmbaError):
+    """A saved model that is missing, cut off, tampered with or of another version."""
+
+
+class MissingExtraError(OmbaError, ImportError):
+    """A feature whose optional packages are not installed."""
+
+
+def nearest(name: object, known: Iterable[object], n: int = 3) -> str:
+    """A phrase that suggests the nearest known names, or nothing.
+
+    >>> nearest("prodct", ["product", "price"])
+    "; did you mean 'product'?"
+    """
+    texts = {str(k).casefold(): str(k) for k in known}
+    close = get_close_matches(str(name).casefold(), list(texts), n=n, cutoff=0.5)
+    if not close:
+        return ""
+    return "; did you mean " + " or ".join(repr(texts[c]) for c in close) + "?"
