@@ -40,7 +40,7 @@ def nearest(name: object, known: Iterable[object], n: int = 3) -> str:
     "; did you mean 'product'?"
     """
     texts = {str(k).casefold(): str(k) for k in known}
-    close = get_close_matches(str(name).casefold(), list(texts), n=n, cutoff=0.5)
+    close = get_close_matches(str(name).casefold(), list(texts), n=n, cutoff=0.6)
     if not close:
         return ""
     return "; did you mean " + " or ".join(repr(texts[c]) for c in close) + "?"

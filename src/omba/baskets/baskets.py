@@ -6,19 +6,23 @@ vocabulary. Slices share the vocabulary and the memory of the whole, so a window
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets.clock import Clock, Moment
-from omba.baskets.report import Report
-from omba.baskets.vocabulary import Label, Vocabulary
+from omba.baskets.long import long_table, write_long
+from omba.baskets.report import NO_PRODUCT, Report
+from omba.baskets.vocabulary import Label, Vocabulary, as_label
 from omba.baskets.windows import Every, runs
+from omba.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -66,17 +70,34 @@ class Baskets:
     stop: int | None = None
 
     @classmethod
-    def from_lists(cls, lists: Iterable[Iterable[Label]]) -> Baskets:
-        """Baskets from plain lists of products; a product repeated in a list counts once."""
-        vocabulary, codes, offsets, rows = Vocabulary(), [], [0], 0
-        for products in lists:
-            products = list(products)
-            rows += len(products)
-            codes.append(vocabulary.add(dict.fromkeys(products)))
-            offsets.append(offsets[-1] + len(codes[-1]))
-        items = np.concatenate(codes) if codes else np.empty(0, np.int32)
-        report = Report(rows=rows, kept=len(items), merged=rows - len(items))
-        return cls(np.array(offsets, np.int64), items.astype(np.int32), vocabulary, report=report)
+    def from_lists(
+        cls, lists: Iterable[Iterable[Label]], vocabulary: Vocabulary | None = None, first: int = 0
+    ) -> Baskets:
+        """Baskets from plain lists of products, numbered from `first`; a product repeated in a list counts once."""
+        vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        codes, ids, report = [np.empty(0, np.int32)], [], Report()
+        for number, products in enumerate(lists, first):
+            labels = [as_label(product, number) for product in _listed(products, number)]
+            known = [label for label in labels if label is not None]
+            report.rows += len(labels)
+            report.dropped[NO_PRODUCT] += len(labels) - len(known)
+            if known:
+                codes.append(vocabulary.add(dict.fromkeys(known)))
+                report.merged += len(known) - len(codes[-1])
+                ids.append(number)
+        report.kept = sum(map(len, codes))
+        offsets = np.cumsum([len(part) for part in codes], dtype=np.int64)
+        return cls(offsets, np.concatenate(codes), vocabulary, ids=pa.array(ids, pa.int64()), report=report)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Baskets]) -> Baskets:
+        """Parts of one stream, which share their vocabularies, as one run of baskets."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = np.concatenate([part.sizes for part in parts])
+        columns: dict[str, Any] = {name: _join([getattr(part, name) for part in parts]) for name in _COLUMNS}
+        ids = None if parts[0].ids is None else pa.concat_arrays([part.ids for part in parts])
+        return replace(parts[0], offsets=np.append(0, np.cumsum(sizes)), ids=ids, start=None, stop=None, **columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -164,3 +185,27 @@ class Baskets:
             return
         for key, first, after in runs(span.keys(self.times, self.clock)):
             yield self.slice(first, after, *span.bounds(key, self.clock))
+
+    def to_arrow(self) -> pa.Table:
+        """The baskets in long form, a row a product, under the names `read_baskets` knows; attributes ride along."""
+        return long_table(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write the long form as CSV, TSV or Parquet; reading it back gives the same baskets."""
+        write_long(self, path)
+
+
+def _listed(products: object, number: int) -> Iterable[object]:
+    if isinstance(products, str | bytes) or not isinstance(products, Iterable):
+        raise InputError(
+            f"basket {number} is {products!r}, not a list of products: give lists, as in [['pasta', 'sauce'], ['soap']]"
+        )
+    return products
+
+
+_COLUMNS = ("items", "user_codes", "store_codes", "times", "prices", "quantities")
+
+
+def _join(columns: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    kept = [column for column in columns if column is not None]
+    return np.concatenate(kept) if kept else None

@@ -7,7 +7,7 @@ the data gave; on no clock at all, file order is all there is.
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 
 import numpy as np
@@ -63,7 +63,7 @@ def _microseconds(moment: Moment) -> int:
             raise InputError(f"{moment!r} is not a date: write it as '2017-10-01' or '2017-10-01T08:30'") from None
     if isinstance(moment, datetime):
         if moment.tzinfo is not None:
-            moment = moment.astimezone(timezone.utc).replace(tzinfo=None)
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
     elif isinstance(moment, date):
         moment = datetime(moment.year, moment.month, moment.day)
-    return int(np.datetime64(moment, "us").astype(np.int64))
+    return int(np.array(moment, "datetime64[us]").astype(np.int64))

@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+NO_PRODUCT = "no product"
+NO_BASKET = "no basket"
+NO_USER = "no user to make a basket of"
+NO_TIME = "no time"
+RETURNED = "quantity zero or negative: a return or a correction"
+"""Why a row is dropped."""
+
+PRICE_MISSING = "price missing: taken as not known"
+PRICE_NOT_POSITIVE = "price zero or negative: taken as not known"
+QUANTITY_MISSING = "quantity missing: taken as one piece"
+"""What of a row is changed; the row itself is kept."""
+
 
 @dataclass
 class Report:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from omba.errors import InputError
+
 Label = str | int
+
+
+def as_label(value: object, basket: object) -> Label | None:
+    """A product as a label: text or a whole number; None, NaN and empty text are no product."""
+    if isinstance(value, str):
+        return str(value) or None
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    if value is None or value != value:
+        return None
+    raise InputError(f"basket {basket} holds the product {value!r}: a product is text or a whole number")
 
 
 class Vocabulary(Sequence[Label]):
@@ -37,6 +52,18 @@ class Vocabulary(Sequence[Label]):
             out.append(code)
         return np.array(out, dtype=np.int32)
 
+    def encode(self, column: pa.Array) -> NDArray[np.int32]:
+        """`add` for an Arrow column: Python sees each distinct label once; null is −1.
+
+        >>> Vocabulary(["pasta"]).encode(pa.array(["sauce", None, "pasta", "sauce"])).tolist()
+        [1, -1, 0, 1]
+        """
+        encoded = column.dictionary_encode()
+        codes = np.append(self.add(encoded.dictionary.to_pylist()), np.int32(-1))
+        # Null is the place after the last label, which holds the −1.
+        places: NDArray[np.int32] = encoded.indices.fill_null(len(codes) - 1).to_numpy(zero_copy_only=False)
+        return codes[places]
+
     def find(self, labels: Iterable[Label]) -> NDArray[np.int32]:
         """The code of each label, −1 where it is not known."""
         return np.array([self.codes.get(label, -1) for label in labels], dtype=np.int32)
@@ -48,7 +75,11 @@ class Vocabulary(Sequence[Label]):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, code):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, code: int) -> Label: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[Label]: ...
+    def __getitem__(self, code: int | slice) -> Label | list[Label]:
         return self.labels[code]
 
     def __iter__(self) -> Iterator[Label]:

@@ -61,7 +61,9 @@ class Every:
         if clock is Clock.NONE:
             return Every(DEFAULT_COUNT, "baskets")
         if clock is Clock.DAY and self.unit in ("h", "m"):
-            raise InputError(f"a window of '{self.count}{self.unit}' is finer than these baskets, which count whole days")
+            raise InputError(
+                f"a window of '{self.count}{self.unit}' is finer than these baskets, which count whole days"
+            )
         return self
 
     def keys(self, times: NDArray[np.int64], clock: Clock) -> NDArray[np.int64]:

@@ -1,0 +1,118 @@
+"""Files: found by path or glob, unpacked where they must be, and opened by what they hold."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import shutil
+import zipfile
+from glob import glob, has_magic
+from pathlib import Path
+from typing import IO, Literal
+
+import pyarrow as pa
+
+from omba.errors import InputError, nearest
+from omba.sources.engine import Engine
+from omba.sources.source import Source
+
+Form = Literal["rows", "baskets"]
+
+KINDS = {
+    ".csv": "text", ".txt": "text", ".tsv": "text", ".tab": "text",
+    ".parquet": "parquet", ".pq": "parquet",
+    ".jsonl": "json", ".ndjson": "json", ".json": "json",
+    ".basket": "baskets", ".baskets": "baskets", ".dat": "baskets", ".fimi": "baskets", ".spmf": "baskets",
+}  # fmt: skip
+PACKED = (".gz", ".zst", ".bz2", ".lz4", ".xz", ".zip")
+READ_PACKED = (".gz", ".zst")
+"""What DuckDB reads as it is; the others are unpacked into the scratch folder first."""
+
+
+class Files(Source):
+    """A source of one or more files."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        super().__init__()
+        self.paths = paths
+        self.title = repr(str(paths[0])) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+
+    def among(self, path: Path) -> str:
+        """Which of several files, to end a place with."""
+        return f" of {str(path)!r}" if len(self.paths) > 1 else ""
+
+
+def find(source: str | Path) -> list[Path]:
+    """The files behind a path or a glob, in the order of their names."""
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise InputError(f"{str(source)!r} is a folder: give the files in it, for instance '{path}/*.parquet'")
+    if path.is_file():
+        return [path]
+    if not has_magic(str(source)):
+        near = nearest(path.name, (p.name for p in path.parent.iterdir())) if path.parent.is_dir() else ""
+        raise InputError(f"there is no file {str(source)!r}{near or ': check the path'}")
+    # Path.glob takes no absolute pattern.
+    found = [Path(name) for name in sorted(glob(str(path), recursive=True)) if Path(name).is_file()]  # noqa: PTH207
+    if not found:
+        raise InputError(f"no file matches {str(source)!r}: check the pattern, and the folder it starts from")
+    return found
+
+
+def kind(path: Path) -> str:
+    """What a file holds, by the ending of its name, else by its first bytes."""
+    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in PACKED]
+    known = KINDS.get(endings[-1]) if endings else None
+    if known:
+        return known
+    with opened(path) as stream:
+        start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    return "parquet" if start.startswith(b"PAR1") else "json" if start.startswith((b"{", b"[{")) else "text"
+
+
+def unpack(path: Path, engine: Engine) -> Path:
+    """A path DuckDB can read: itself, or its content unpacked into the scratch folder."""
+    if path.stat().st_size == 0:
+        raise InputError(f"{str(path)!r} is empty: give a file with at least a basket in it")
+    packed = path.suffix.lower()
+    if packed not in PACKED or (packed in READ_PACKED and kind(path) != "parquet"):
+        return path
+    target = engine.folder / "unpacked" / path.with_suffix("").name
+    target.parent.mkdir(exist_ok=True)
+    with opened(path) as stream, target.open("wb") as out:
+        shutil.copyfileobj(stream, out, 1 << 20)
+    return target
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked on the way."""
+    packed = path.suffix.lower()
+    if packed == ".zip":
+        archive = zipfile.ZipFile(path)
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        if len(names) != 1:
+            raise InputError(f"{str(path)!r} holds {len(names)} files: unpack it, and give those that hold baskets")
+        return archive.open(names[0])
+    if packed == ".xz":
+        return lzma.open(path)
+    return io.BufferedReader(pa.input_stream(str(path)))
+
+
+def decoded(path: Path) -> io.TextIOWrapper:
+    """The text of a file, without a byte order mark."""
+    return io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
+
+
+def not_utf8(path: Path) -> InputError | None:
+    """A sentence on the first bytes that are not UTF-8, or None."""
+    with opened(path) as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                shown = line[max(0, error.start - 20) : error.end + 10].decode("utf-8", "replace").strip()
+                return InputError(
+                    f"{str(path)!r} is not UTF-8 (byte 0x{line[error.start]:02X} near {shown!r}, line {number:,}): "
+                    f"convert it, for instance with: iconv -f latin1 -t utf-8"
+                )
+    return None

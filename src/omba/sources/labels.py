@@ -1,0 +1,42 @@
+"""Labels: what a product, user, basket or store is called. Whole numbers stay numbers, text stays text.
+
+In CSV all is text, so a column holds numbers only if every value comes back the same when read as one and
+written again: '1201' does, '01201' and '1,201' do not.
+"""
+
+from __future__ import annotations
+
+from omba.errors import InputError
+from omba.sources.source import Column
+
+INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
+
+
+def label(column: Column) -> str:
+    """SQL for the labels of a column; empty text is no label."""
+    x, kind = column.sql, column.type
+    if kind in INTEGERS:
+        return f"{x}::BIGINT"
+    if kind == "UBIGINT":
+        return x
+    if kind.startswith(FRACTIONS):
+        return _whole(column)
+    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+        raise InputError(
+            f"column {column.name!r} of {column.source.title} holds {kind.lower()}: labels are text or whole numbers"
+        )
+    if column.source.untyped and column.all("try_cast(x AS BIGINT)::VARCHAR = x"):
+        return f"{x}::BIGINT"
+    return f"nullif({x}::VARCHAR, '')"
+
+
+def _whole(column: Column) -> str:
+    # A column of whole numbers with gaps arrives as floats from pandas.
+    broken = f"x IS NOT NULL AND NOT isnan(x::DOUBLE) AND (x <> round(x) OR abs(x) >= {2**63})"
+    if column.ask(broken) != (0,):
+        raise InputError(
+            f"column {column.name!r} of {column.source.title} holds fractions ({column.first(broken)}): "
+            "labels are text or whole numbers"
+        )
+    return f"CASE WHEN NOT isnan({column.sql}::DOUBLE) THEN {column.sql}::BIGINT END"

@@ -1,0 +1,172 @@
+"""Rows sorted into baskets in time order by DuckDB, on disk where memory does not do.
+
+Two tables are read side by side: the visits, one row a basket, numbered in time order, and the items, sorted
+by visit. Equal times keep the order in which the baskets begin in the source; the products of a basket keep
+theirs. Reading a source whole is reading all of its stream, so both give the same baskets and the same codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets import Baskets, Clock, Every, Vocabulary
+from omba.sources.columns import Columns
+from omba.sources.engine import Engine, identifier
+from omba.sources.items import Items, merge
+from omba.sources.rows import make_rows
+from omba.sources.source import Source
+from omba.sources.stream import BasketStream
+
+CHUNK = 1_000_000
+"""Rows taken from DuckDB at a time: few enough to be small, enough for array code to be quick."""
+
+
+class SortedStream(BasketStream):
+    """The stream of a source that DuckDB reads."""
+
+    def __init__(self, engine: Engine, source: Source, columns: Columns, every: str | int | Every = "1d") -> None:
+        super().__init__(every)
+        self.engine, self.source, self.columns = engine, source, columns
+        with self._plainly():
+            self.clock, self.report = make_rows(engine, source, columns)
+            self._make_visits()
+            self._read_attributes()
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def chunks(self) -> Iterator[Baskets]:
+        self.report.rows, self.report.kept, self.report.merged = self.report.dropped.total(), 0, 0
+        price_and_quantity = "".join(f", {role}" for role in ("price", "quantity") if role in self.columns.roles)
+        with self._plainly():
+            # A connection gives one result at a time, hence a second one for the visits.
+            cursor = self.engine.connection.cursor()
+            visits = _Taker(cursor.sql("SELECT * FROM visits ORDER BY rowid").to_arrow_reader(CHUNK))
+            items = self.engine.connection.sql(
+                f"SELECT visits.rowid AS visit, product{price_and_quantity} FROM rows JOIN visits USING (basket) "
+                "WHERE fate IS NULL ORDER BY visits.rowid, rows.row"
+            )
+            for part in _whole_visits(items.to_arrow_reader(CHUNK)):
+                visit = part["visit"].to_numpy()
+                yield self._chunk(part, visits.take(visit[-1] - visit[0] + 1 if len(visit) else 0))
+            cursor.close()
+
+    def _chunk(self, rows: pa.Table, visits: pa.Table) -> Baskets:
+        """Rows of whole visits, and those visits, as baskets."""
+        visit = rows["visit"].to_numpy() - (rows["visit"][0].as_py() if len(rows) else 0)
+        codes = self.product_vocabulary.encode(rows["product"].combine_chunks())
+        items = merge(Items(visit, codes, _floats(rows, "price"), _floats(rows, "quantity")))
+        self.report.rows += len(rows)
+        self.report.kept += len(items.codes)
+        self.report.merged += len(rows) - len(items.codes)
+        return Baskets(
+            offsets=np.searchsorted(items.visits, np.arange(len(visits) + 1)).astype(np.int64),
+            items=items.codes,
+            product_vocabulary=self.product_vocabulary,
+            user_vocabulary=self.user_vocabulary,
+            store_vocabulary=self.store_vocabulary,
+            user_codes=_codes(self.user_vocabulary, visits, "user"),
+            store_codes=_codes(self.store_vocabulary, visits, "store"),
+            times=visits["time"].to_numpy() if self.clock is not Clock.NONE else None,
+            prices=None if items.prices is None else items.prices.astype(np.float32),
+            quantities=None if items.quantities is None else items.quantities.astype(np.float32),
+            ids=visits["basket"].combine_chunks(),
+            clock=self.clock,
+            attributes=self.attributes,
+            report=self.report,
+        )
+
+    def _make_visits(self) -> None:
+        """A row a basket in time order; where its rows differ, the first that knows a thing counts."""
+        roles = [role for role in ("time", "user", "store") if role in self.columns.roles]
+        known = "".join(f", arg_min({identifier(role)}, row) AS {identifier(role)}" for role in roles)
+        mixed = "".join(f", min({identifier(role)}) <> max({identifier(role)}) AS mixed_{role}" for role in roles)
+        order = "time, first" if self.clock is not Clock.NONE else "first"
+        self.engine.execute(
+            f"CREATE TABLE visits AS SELECT * FROM (SELECT basket, min(row) AS first{known}{mixed} FROM rows "
+            f"WHERE fate IS NULL GROUP BY basket) ORDER BY {order}"
+        )
+        counts = "".join(f", count(*) FILTER (WHERE mixed_{role})" for role in roles)
+        unsorted, *differing = self.engine.execute(
+            f"SELECT count(*) FILTER (WHERE first < before){counts} "
+            "FROM (SELECT *, lag(first) OVER (ORDER BY rowid) AS before FROM visits)"
+        )[0]
+        for role, count in zip(roles, differing, strict=True):
+            if count:
+                self.report.notes.append(f"{count:,} baskets have rows with different {role}s: the first one counts")
+        if unsorted:
+            self.report.notes.append("rows were not in time order: they were sorted")
+
+    def _read_attributes(self) -> None:
+        if not self.columns.attributes:
+            return
+        known = ", ".join(f"arg_min(a{i}, row) AS {identifier(n)}" for i, n in enumerate(self.columns.attributes))
+        self.attributes = self.engine.connection.sql(
+            f"SELECT product, {known} FROM rows WHERE fate IS NULL GROUP BY product ORDER BY min(row)"
+        ).to_arrow_table()
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            raise self.source.explain(error) from None
+
+
+class _Taker:
+    """Batches taken by as many rows as are wanted."""
+
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
+        self.left = reader.schema.empty_table()
+
+    def take(self, count: int) -> pa.Table:
+        parts = [self.left]
+        while sum(map(len, parts)) < count:
+            parts.append(pa.Table.from_batches([next(self.reader)]))
+        table = pa.concat_tables(parts)
+        self.left = table.slice(count)
+        return table.slice(0, count)
+
+
+def _whole_visits(reader: Any) -> Iterator[pa.Table]:
+    """The batches, each cut where a visit ends; one empty one if there are none."""
+    left, some = reader.schema.empty_table(), False
+    while batches := _next_batches(reader):
+        table = pa.concat_tables([left, pa.Table.from_batches(batches)])
+        visit = table["visit"].to_numpy()
+        cut = int(np.searchsorted(visit, visit[-1]))
+        if cut:
+            some = True
+            yield table.slice(0, cut)
+        left = table.slice(cut)
+    if len(left) or not some:
+        yield left
+
+
+def _next_batches(reader: Any) -> list[pa.RecordBatch]:
+    """The next `CHUNK` rows or so; DuckDB gives batches as small as it likes."""
+    batches: list[pa.RecordBatch] = []
+    for batch in reader:
+        batches.append(batch)
+        if sum(map(len, batches)) >= CHUNK:
+            break
+    return [batch for batch in batches if len(batch)]
+
+
+def _floats(table: pa.Table, name: str) -> NDArray[np.float64] | None:
+    if name not in table.column_names:
+        return None
+    values: NDArray[np.float64] = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    return values.astype(np.float64)
+
+
+def _codes(vocabulary: Vocabulary, table: pa.Table, name: str) -> NDArray[np.int32] | None:
+    return vocabulary.encode(table[name].combine_chunks()) if name in table.column_names else None
