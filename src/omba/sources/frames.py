@@ -38,7 +38,9 @@ class Frame(Source):
         if len(self.frame) == 0:
             raise InputError("the data frame has no rows: give one with at least a basket in it")
         self.keys = {str(name): name for name in self.frame.columns}
-        self.columns = {name: "[]" if _holds_lists(self.frame[key]) else "" for name, key in self.keys.items()}
+        self.columns = {
+            name: "[]" if _holds_lists(self.frame.get_column(key)) else "" for name, key in self.keys.items()
+        }
 
     def load(self, engine: Engine, names: list[str]) -> str:
         arrays = [self._arrow(name) for name in names]
@@ -52,9 +54,10 @@ class Frame(Source):
         return f"row {row + 1:,}"
 
     def _arrow(self, name: str) -> pa.Array:
-        column = self.frame[self.keys[name]]
+        column = self.frame.get_column(self.keys[name])
         if column.dtype != nw.Object:
-            return column.to_arrow()
+            native = column.to_native()
+            return native if isinstance(native, pa.ChunkedArray) else column.to_arrow()
         values = column.to_list()
         if any(isinstance(value, datetime) and value.tzinfo for value in values):
             # As text, since Arrow would take times without a zone for UTC among times with one.

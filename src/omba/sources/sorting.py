@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Vocabulary
+from omba.errors import InputError
 from omba.sources.columns import Columns
 from omba.sources.engine import Engine, identifier
 from omba.sources.items import Items, merge
@@ -116,6 +117,10 @@ class SortedStream(BasketStream):
     def _plainly(self) -> Iterator[None]:
         try:
             yield
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                f"{self.source.title} needs more memory than there is: free some, or read it with stream_baskets"
+            ) from None
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise self.source.explain(error) from None
 

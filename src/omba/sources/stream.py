@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, Report, Vocabulary
 from omba.baskets.windows import runs
+from omba.errors import InputError
 
 
 class BasketStream(ABC):
@@ -93,14 +94,13 @@ class ListStream(BasketStream):
     def chunks(self) -> Iterator[Baskets]:
         self.report = Report()
         lists, taken = iter(self.lists), 0
-        while True:
-            some = list(islice(lists, self.chunk))
-            if not some and taken:
-                return
+        while some := list(islice(lists, self.chunk)):
             chunk = Baskets.from_lists(some, self.product_vocabulary, taken)
             self.report.add(chunk.report)
             yield replace(chunk, report=self.report)
             taken += len(some)
+        if not taken:
+            raise InputError("there is no list to read: give at least a basket, as in [['pasta', 'sauce']]")
 
 
 def _window(parts: list[Baskets], key: int, span: Every) -> Baskets:
