@@ -1,0 +1,125 @@
+"""Scorer: what every method is to the test: it learns baskets, and scores candidates for a basket.
+
+Subclasses write `learn` and `rate` on codes. Their tables have one row more than there are units, all
+zeros: the code −1 of an unknown product or user finds it there, and scores nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from omba.baselines.queries import Queries
+from omba.baskets import Baskets, Label, Vocabulary
+from omba.errors import InputError, MissingExtraError
+
+Scores = NDArray[np.float32]
+
+
+@runtime_checkable
+class Method(Protocol):
+    """Anything the test can rank candidates with; it also has `partial_fit(window)`, or else `fit(baskets)`."""
+
+    def score(self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] = ()) -> Scores:
+        """One score a candidate, higher is better."""
+
+
+class Scorer(ABC):
+    """A method that learns a batch of baskets from scratch, and ranks candidates for a hidden product.
+
+    `learn` gets the baskets, `rate` queries in the codes of those baskets.
+    """
+
+    help: ClassVar[str]
+    """One line for the list of methods."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.products, self.n_products = Vocabulary(), 0
+        self.users, self.n_users = Vocabulary(), 0
+
+    @abstractmethod
+    def learn(self, baskets: Baskets) -> None:
+        """Learn these baskets, and nothing else."""
+
+    @abstractmethod
+    def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        """A score for each candidate of each query; codes of −1 are not known."""
+
+    def fit(self, baskets: Baskets) -> Self:
+        """Forget what was learned, and learn these baskets."""
+        self.products, self.n_products = baskets.product_vocabulary, len(baskets.product_vocabulary)
+        self.users, self.n_users = baskets.user_vocabulary, len(baskets.user_vocabulary)
+        self.learn(baskets)
+        return self
+
+    def score(self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] = ()) -> Scores:
+        """One score a candidate, higher is better."""
+        scores = self.score_queries(Queries.ask(products, user, candidates, self.products, self.users))
+        return scores.ravel()
+
+    def score_queries(self, queries: Queries) -> Scores:
+        """The scores of many queries at once, one row a query."""
+        if self.n_products == 0:
+            raise InputError(f"{type(self).__name__} has not learned any baskets yet: call fit first")
+        known = queries.translate(self.products, self.n_products, self.users, self.n_users)
+        return np.asarray(self.rate(known), np.float32)
+
+
+def extra(module: str, extra: str = "baselines") -> ModuleType:
+    """An optional package, or the sentence that says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{package} is not installed: pip install 'omba[{extra}]' brings it (the other methods do without)"
+        ) from error
+
+
+def matrix(baskets: Baskets, n_products: int) -> sparse.csr_array:
+    """Baskets by products, 1 where the basket holds the product."""
+    return sparse.csr_array(
+        (np.ones(baskets.n_items, np.float32), baskets.items, baskets.offsets), shape=(len(baskets), n_products)
+    )
+
+
+def user_matrix(baskets: Baskets, n_users: int, n_products: int) -> sparse.csr_array:
+    """Users by products: in how many of the user's baskets the product was. Baskets of nobody are left out."""
+    if baskets.user_codes is None:
+        raise InputError("these baskets have no users to learn from: give a user column, or leave this method out")
+    known = np.flatnonzero(baskets.user_codes >= 0)
+    owners = sparse.csr_array(
+        (np.ones(len(known), np.float32), (baskets.user_codes[known], known)), shape=(n_users, len(baskets))
+    )
+    return (owners @ matrix(baskets, n_products)).tocsr()
+
+
+def seen(codes: NDArray[np.int32], n: int) -> NDArray[np.bool_]:
+    """Which of n units occur."""
+    return np.bincount(codes[codes >= 0], minlength=n) > 0
+
+
+def unit(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """Rows scaled to length 1; rows of zeros stay."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+
+
+def padded(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """The vectors, and the row of zeros that −1 finds."""
+    return np.vstack([vectors, np.zeros((1, vectors.shape[1]))]).astype(np.float32)
+
+
+def cosines(contexts: NDArray[np.floating[Any]], candidates: NDArray[np.floating[Any]]) -> Scores:
+    """The cosine of each query's context, one vector, to each of its candidates' vectors."""
+    q, c, d = candidates.shape
+    units = unit(candidates.reshape(q * c, d)).reshape(q, c, d)
+    return np.asarray(np.einsum("qd,qcd->qc", unit(contexts), units), np.float32)

@@ -1,0 +1,83 @@
+"""Pop, Sup and Lift: scores by counting alone (paper, section 5).
+
+With n baskets, c(x) of them holding x and c(x, y) holding both, and the context X of a query:
+
+    Pop(y) = c(y)        Sup(y | X) = mean of c(x, y) / n        Lift(y | X) = mean of n·c(x, y) / (c(x)·c(y))
+
+where the means are over the products x of the context.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baselines.base import Scorer, matrix
+from omba.baselines.queries import Queries
+from omba.baskets import Baskets
+
+
+class Pop(Scorer):
+    """The product in the most baskets, whatever the context.
+
+    >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
+    >>> Pop().fit(baskets).score(["sauce"], candidates=["pasta", "cheese", "soap"]).tolist()
+    [2.0, 1.0, 0.0]
+    """
+
+    help = "the most popular product"
+
+    def learn(self, baskets: Baskets) -> None:
+        self.counts = np.append(np.bincount(baskets.items, minlength=self.n_products), 0).astype(np.float64)
+
+    def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        return self.counts[queries.candidates]
+
+
+class Sup(Pop):
+    """The product bought most often together with those in the basket.
+
+    >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
+    >>> Sup().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()
+    [0.5, 0.0]
+    """
+
+    help = "the highest support together with the basket's products"
+
+    def learn(self, baskets: Baskets) -> None:
+        super().learn(baskets)
+        self.n = len(baskets)
+        holds = matrix(baskets, self.n_products + 1)  # one product more, which nobody buys: that is −1
+        self.pairs = (holds.T @ holds).tocsr()
+        self.pairs.sort_indices()
+
+    def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        return queries.mean(self.together(queries) / self.n)
+
+    def together(self, queries: Queries) -> NDArray[np.float64]:
+        """c(x, y) for each context product x (a row) and each candidate y of its query (a column)."""
+        candidates = queries.candidates[queries.rows]
+        products = np.broadcast_to(queries.items[:, None], candidates.shape)
+        last = self.n_products
+        found = self.pairs[
+            np.where(products < 0, last, products).ravel(), np.where(candidates < 0, last, candidates).ravel()
+        ]
+        return np.asarray(found, np.float64).reshape(candidates.shape)
+
+
+class Lift(Sup):
+    """The product whose lift with those in the basket is highest.
+
+    >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"], ["soap"]])
+    >>> Lift().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()
+    [1.5, 0.0]
+    """
+
+    help = "the highest lift with the basket's products"
+
+    def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        often = np.maximum(self.counts, 1)
+        expected = often[queries.items][:, None] * often[queries.candidates[queries.rows]]
+        return queries.mean(self.n * self.together(queries) / expected)

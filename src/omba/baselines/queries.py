@@ -1,0 +1,104 @@
+"""Queries: baskets with a product hidden, and the candidates it hides among, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from omba.baskets import Label, Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """One query a row: what is in the basket, whose it is, and the candidates for the hidden product.
+
+    The context of query `q` is the slice `offsets[q]:offsets[q + 1]` of `items`; `candidates[q]` are product
+    codes, the hidden one in column 0; `target_prices` are those of the hidden products. A code of −1 is a product
+    or user that is not known. `first` and `after` bound the baskets of the window the queries come from.
+
+    >>> queries = Queries.ask(["pasta"], "u7", ["sauce", "soap"], Vocabulary(["pasta", "sauce"]), Vocabulary())
+    >>> queries.items.tolist(), queries.candidates.tolist(), queries.user_codes.tolist()
+    ([0], [[1, -1]], [-1])
+    """
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int32]
+    user_codes: NDArray[np.int32]
+    candidates: NDArray[np.int32]
+    product_vocabulary: Vocabulary
+    user_vocabulary: Vocabulary
+    target_prices: NDArray[np.float32] | None = None
+    first: int = 0
+    after: int = 0
+
+    @classmethod
+    def ask(
+        cls,
+        products: Sequence[Label],
+        user: Label | None,
+        candidates: Sequence[Label],
+        known: Vocabulary,
+        users: Vocabulary,
+    ) -> Queries:
+        """A single query in labels, each product of the context once."""
+        items = known.find(dict.fromkeys(products))
+        return cls(
+            np.array([0, len(items)], np.int64),
+            items,
+            np.array([-1], np.int32) if user is None else users.find([user]),
+            known.find(candidates)[None, :],
+            known,
+            users,
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The query each context product belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def labels(self) -> Iterator[tuple[list[Label], Label | None, list[Label]]]:
+        """Each query in labels: the context, the user and the candidates."""
+        for row, user in enumerate(self.user_codes.tolist()):
+            context = self.items[self.offsets[row] : self.offsets[row + 1]]
+            yield (
+                self.product_vocabulary.take(context.tolist()),
+                None if user < 0 else self.user_vocabulary[user],
+                self.product_vocabulary.take(self.candidates[row].tolist()),
+            )
+
+    def translate(self, products: Vocabulary, n_products: int, users: Vocabulary, n_users: int) -> Queries:
+        """The same queries in the codes of a method that knows the first so many of its own vocabularies."""
+        product = _translation(self.product_vocabulary, products, n_products)
+        user = _translation(self.user_vocabulary, users, n_users)
+        return replace(
+            self,
+            items=product[self.items],
+            candidates=product[self.candidates],
+            user_codes=user[self.user_codes],
+            product_vocabulary=products,
+            user_vocabulary=users,
+        )
+
+    def mean(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """The mean over each query's known context products of `values`, one row a context product.
+
+        A query none of whose products are known gets zeros.
+        """
+        known = np.flatnonzero(self.items >= 0)
+        rows = self.rows[known]
+        counts = np.bincount(rows, minlength=len(self))
+        weights = sparse.csr_array((1 / counts[rows], (rows, known)), shape=(len(self), len(self.items)))
+        return np.asarray(weights @ values, np.float32)
+
+
+def _translation(theirs: Vocabulary, ours: Vocabulary, n: int) -> NDArray[np.int32]:
+    """For each of their codes ours, −1 where it is not among our first `n`; the last entry serves their −1."""
+    codes = np.arange(len(theirs), dtype=np.int32) if theirs is ours else ours.find(theirs)
+    return np.append(np.where(codes < n, codes, -1), -1).astype(np.int32)

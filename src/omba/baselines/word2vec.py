@@ -1,0 +1,97 @@
+"""Item2Vec and Prod2Vec: word2vec with products for words (paper, section 5).
+
+Item2Vec (Barkan and Koenigstein 2016) takes a basket for a sentence, and all of it for the context. Prod2Vec
+in its bagged form (Grbovic et al. 2015) takes all baskets of a user in time order for one sentence. Both are
+gensim's skip-gram with negative sampling, and score by the cosine of a candidate to the basket's mean vector.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import pairwise
+
+import numpy as np
+
+from omba.baselines.base import Scorer, Scores, cosines, extra, padded
+from omba.baselines.queries import Queries
+from omba.baskets import Baskets
+from omba.errors import InputError
+
+
+class Word2Vec(Scorer):
+    """Skip-gram over sentences of products. More than one thread is quicker, and never twice the same."""
+
+    window: int
+    """How far a context reaches."""
+    shrink: bool
+    """Whether near products count for more, by word2vec's random narrowing of the window."""
+
+    def __init__(
+        self,
+        dim: int = 100,
+        learning_rate: float = 0.025,
+        negatives: int = 5,
+        epochs: int = 10,
+        sample: float = 1e-4,
+        threads: int = 1,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(seed)
+        self.dim, self.learning_rate, self.negatives, self.epochs = dim, learning_rate, negatives, epochs
+        self.sample, self.threads = sample, threads
+        self.gensim = extra("gensim.models")
+
+    @abstractmethod
+    def sentences(self, baskets: Baskets, words: list[str]) -> list[list[str]]:
+        """The baskets as sentences; `words` are their items."""
+
+    def learn(self, baskets: Baskets) -> None:
+        names = np.array([str(code) for code in range(self.n_products)], dtype=object)
+        sentences = [words for words in self.sentences(baskets, names[baskets.items].tolist()) if len(words) > 1]
+        vectors = np.zeros((self.n_products, self.dim), np.float32)
+        if sentences:
+            model = self.gensim.Word2Vec(
+                sentences,
+                vector_size=self.dim,
+                alpha=self.learning_rate,
+                negative=self.negatives,
+                epochs=self.epochs,
+                sample=self.sample,
+                window=self.window,
+                shrink_windows=self.shrink,
+                sg=1,
+                min_count=1,
+                workers=self.threads,
+                seed=self.seed,
+            )
+            vectors[np.array(model.wv.index_to_key, dtype=np.int64)] = model.wv.vectors
+        self.vectors = padded(vectors)
+
+    def rate(self, queries: Queries) -> Scores:
+        return cosines(queries.mean(self.vectors[queries.items]), self.vectors[queries.candidates])
+
+
+class Item2Vec(Word2Vec):
+    """A basket is a sentence, and every other product of it the context."""
+
+    help = "word2vec, a basket as a sentence (Barkan & Koenigstein 2016)"
+    window, shrink = 1_000, False
+
+    def sentences(self, baskets: Baskets, words: list[str]) -> list[list[str]]:
+        return [words[first:after] for first, after in pairwise(baskets.offsets.tolist())]
+
+
+class Prod2Vec(Word2Vec):
+    """All baskets of a user are a sentence."""
+
+    help = "word2vec, all baskets of a user as a sentence (Grbovic et al. 2015)"
+    window, shrink = 5, True
+
+    def sentences(self, baskets: Baskets, words: list[str]) -> list[list[str]]:
+        if baskets.user_codes is None:
+            raise InputError("these baskets have no users to string together: give a user column, or take item2vec")
+        of_user: dict[int, list[str]] = {}
+        for user, (first, after) in zip(baskets.user_codes.tolist(), pairwise(baskets.offsets.tolist()), strict=True):
+            if user >= 0:
+                of_user.setdefault(user, []).extend(words[first:after])
+        return list(of_user.values())

@@ -1,0 +1,101 @@
+"""Contest: any methods on anybody's baskets, by the paper's retrieval task."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba import baselines
+from omba.baselines import Queries
+from omba.baskets import Baskets
+from omba.errors import InputError, OmbaError
+from omba.evaluation.evaluation import Evaluation, Row
+from omba.evaluation.retrieval import Draw, Hide, Task, adapt, queries
+from omba.evaluation.trial import Factory, run
+
+logger = logging.getLogger("omba")
+
+Progress = Callable[[str, int, int], None]
+"""Called with a method's name, the work it has done and all of its work."""
+
+
+def evaluate(
+    methods: str | Iterable[str] | Mapping[str, str | Factory],
+    baskets: Baskets,
+    windows: int = 20,
+    negatives: int = 10,
+    seed: int = 0,
+    seeds: int = 1,
+    *,
+    every: str | int = "1d",
+    hide: Hide = "one",
+    draw: Draw = "window",
+    above: float | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Hide products of baskets, have each method find them among others, and tabulate how well and at what cost.
+
+    `methods` are names (see `omba.baselines.methods()`), or a mapping of titles to names or to functions that
+    build a method from a seed. The test is run for `seeds` seeds from `seed` on; in each, all methods get the
+    same windows, hidden products and negatives. A method that cannot be used here is left out and told of.
+    """
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}: give 1 or more")
+    factories = _factories(methods)
+    task, notes = adapt(baskets, Task(windows, negatives, every, hide, draw, above))
+    chosen = range(seed, seed + seeds)
+    asked = {each: queries(baskets, task, each) for each in chosen}
+    fewest = min(map(len, asked.values()))
+    if fewest < windows:
+        notes.append(f"only {fewest} windows of the second half hold baskets to ask about: all of them are used")
+    rows: list[Row] = []
+    skipped: dict[str, str] = {}
+    for name, factory in factories.items():
+        try:
+            ticks = [partial(_tick, progress, name, turn, seeds) for turn in range(seeds)]
+            rows.append(
+                Row(
+                    name,
+                    [
+                        run(factory, baskets, asked[each], task.every, each, tick)
+                        for each, tick in zip(chosen, ticks, strict=True)
+                    ],
+                )
+            )
+        except OmbaError as error:
+            skipped[name] = str(error)
+            logger.warning("%s is left out: %s", name, error)
+            if len(skipped) == len(factories):
+                raise
+    for note in notes:
+        logger.warning(note)
+    rows.sort(key=lambda row: -row.mrr)
+    prices = [_target_prices(found) for found in asked.values()] if baskets.prices is not None else None
+    return Evaluation(rows, task, list(chosen), prices, skipped, notes)
+
+
+def _factories(methods: str | Iterable[str] | Mapping[str, str | Factory]) -> dict[str, Factory]:
+    """A function of the seed for each title; names that are not known are refused before any work."""
+    if isinstance(methods, str):
+        methods = [name.strip() for name in methods.split(",")]
+    titled = dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
+    if not titled:
+        raise InputError(f"no method is named: give some of {', '.join(baselines.methods())}")
+    baselines.check(method for method in titled.values() if isinstance(method, str))
+    return {
+        title: partial(baselines.make, method) if isinstance(method, str) else method
+        for title, method in titled.items()
+    }
+
+
+def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: int, total: int) -> None:
+    if progress is not None:
+        progress(name, turn * total + done, turns * total)
+
+
+def _target_prices(asked: list[Queries]) -> NDArray[np.float32]:
+    return np.concatenate([queries.target_prices for queries in asked if queries.target_prices is not None])

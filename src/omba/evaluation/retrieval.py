@@ -1,0 +1,170 @@
+"""The intra-basket retrieval task: hide a product of a basket, and find it among others (paper, section 5).
+
+Windows are drawn at random from the second half of the period. Of each of their baskets of two or more
+products one is hidden, and ranked among itself and `negatives` others, given the rest of the basket and the
+user. The others are drawn from what is bought in that very window, each purchase as likely as the next, so
+that popularity alone ranks at chance. Every window is scored before anything of it is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baselines.queries import Queries
+from omba.baskets import Baskets, Every
+from omba.baskets.windows import DEFAULT_COUNT
+from omba.errors import InputError
+from omba.evaluation.kernels import draw_negatives
+
+Hide = Literal["one", "all"]
+Draw = Literal["window", "uniform"]
+
+FEWEST = 20
+"""Baskets a window must have where there is no time to cut them by: negatives come from its other baskets."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked: how many windows, against how many others, which products are hidden.
+
+    `hide` takes one product of a basket or each in turn; `draw` takes the others by the purchases of the
+    window or uniformly from all products sold until its end; `above` keeps hidden products dearer than that.
+    """
+
+    windows: int = 20
+    negatives: int = 10
+    every: str | int = "1d"
+    hide: Hide = "one"
+    draw: Draw = "window"
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("windows", "negatives"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: give 1 or more")
+        for name, known in (("hide", ("one", "all")), ("draw", ("window", "uniform"))):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}: give one of {', '.join(known)}")
+
+
+def queries(baskets: Baskets, task: Task, seed: int = 0) -> list[Queries]:
+    """The queries of each drawn window, in time order; the seed settles windows, hidden products and negatives."""
+    check(baskets, task)
+    rng = np.random.default_rng(seed)
+    spans = second_half(baskets, task.every)
+    asked: list[Queries] = []
+    # Windows with nothing to ask (no basket of two, no price above the bound) are passed over for others.
+    for index in rng.permutation(len(spans)):
+        first, after = spans[index]
+        found = ask(baskets, first, after, task, rng)
+        if len(found):
+            asked.append(found)
+        if len(asked) == task.windows:
+            break
+    if not asked:
+        raise InputError(
+            f"none of the {len(spans)} windows in the second half holds a basket to ask about: "
+            "it takes two products in a basket, another basket in its window"
+            + ("" if task.above is None else f", and a product dearer than {task.above:g}")
+        )
+    return sorted(asked, key=lambda found: found.first)
+
+
+def adapt(baskets: Baskets, task: Task) -> tuple[Task, list[str]]:
+    """The task as these baskets allow it, and in words what is different.
+
+    Without time, windows are numbers of baskets: as many as give twice the windows asked for in the second half.
+    """
+    notes = []
+    if baskets.user_codes is None:
+        notes.append("these baskets have no users: all methods go by the rest of the basket alone")
+    if baskets.times is None and Every.parse(task.every).unit != "baskets":
+        count = int(np.clip(len(baskets) // (4 * task.windows), FEWEST, DEFAULT_COUNT))
+        notes.append(f"these baskets have no time: they are taken as they come, in windows of {count:,} baskets")
+        task = replace(task, every=count)
+    return task, notes
+
+
+def check(baskets: Baskets, task: Task) -> None:
+    """Refuse, in a sentence, what can give no query."""
+    if len(baskets) == 0:
+        raise InputError("there are no baskets to evaluate on")
+    if baskets.sizes.max() < 2:
+        raise InputError(
+            f"all {len(baskets):,} baskets hold one product only: nothing is left in them once it is hidden "
+            "(is the basket column the right one?)"
+        )
+    if task.above is not None and baskets.prices is None:
+        raise InputError(f"above={task.above:g} needs prices, and these baskets have none: give a price column")
+
+
+def second_half(baskets: Baskets, every: str | int) -> Sequence[tuple[int, int]]:
+    """The windows of the second half of the period, as (first, after) basket; the very first is never one."""
+    edges = np.cumsum([0] + [len(window) for window in baskets.windows(every)])
+    spans = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    if len(spans) < 2:
+        raise InputError(
+            f"the {len(baskets):,} baskets fall into one window of {every!r}, which leaves nothing to learn before it: "
+            "give a shorter window"
+        )
+    if baskets.times is None:
+        return spans[max(len(spans) // 2, 1) :]
+    middle = (int(baskets.times[0]) + int(baskets.times[-1])) / 2
+    return [span for span in spans[1:] if baskets.times[span[0]] >= middle]
+
+
+def ask(baskets: Baskets, first: int, after: int, task: Task, rng: np.random.Generator) -> Queries:
+    """The queries of one window."""
+    window = baskets.slice(first, after)
+    owners, hidden = hide_products(window, task, rng)
+    candidates = np.full((len(hidden), 1 + task.negatives), -1, np.int32)
+    candidates[:, 0] = window.items[hidden]
+    pool = window.items if task.draw == "window" else np.unique(baskets.slice(0, after).items)
+    n_products = len(baskets.product_vocabulary)
+    draw_negatives(pool, window.offsets, window.items, owners, candidates, n_products, rng)
+
+    kept = candidates[:, 1] >= 0
+    owners, hidden, candidates = owners[kept], hidden[kept], candidates[kept]
+    places, offsets = rest_of_basket(window, owners, hidden)
+    nobody = np.full(len(owners), -1, np.int32)
+    return Queries(
+        offsets=offsets,
+        items=window.items[places],
+        user_codes=nobody if window.user_codes is None else window.user_codes[owners],
+        candidates=candidates,
+        product_vocabulary=window.product_vocabulary,
+        user_vocabulary=window.user_vocabulary,
+        target_prices=None if window.prices is None else window.prices[hidden],
+        first=first,
+        after=after,
+    )
+
+
+def hide_products(window: Baskets, task: Task, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The basket of each query and the place in `items` of its hidden product."""
+    owners = np.flatnonzero(window.sizes >= 2)
+    sizes = window.sizes[owners]
+    if task.hide == "all":
+        owners = np.repeat(owners, sizes)
+        hidden = np.flatnonzero(np.repeat(window.sizes >= 2, window.sizes))
+    else:
+        hidden = window.offsets[owners] + rng.integers(0, sizes)
+    if task.above is not None and window.prices is not None:
+        dear = window.prices[hidden] > task.above
+        owners, hidden = owners[dear], hidden[dear]
+    return owners, hidden
+
+
+def rest_of_basket(
+    window: Baskets, owners: NDArray[np.int64], hidden: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of each query's basket but the hidden one, and their offsets by query."""
+    sizes = window.sizes[owners]
+    ends = np.cumsum(sizes)
+    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(window.offsets[owners] - (ends - sizes), sizes)
+    return places[places != np.repeat(hidden, sizes)], np.concatenate([[0], np.cumsum(sizes - 1)])
