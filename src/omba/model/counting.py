@@ -1,0 +1,177 @@
+# mypy: disallow_untyped_decorators=False
+"""Kernels of the evidence: pairs of products in a hash table of fixed size, and a trace of those let go.
+
+The table is one array of 64-bit words, two a slot: the pair packed as `a << 32 | b` with a < b (`EMPTY` where
+the slot is free), then `missed << 40 | count`. Collisions go to the next slot. `count` is how often the pair was
+seen since it came in, `missed` how often it may have been seen before that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Rows = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+COUNT = np.uint64((1 << 40) - 1)
+MISSED = np.uint64(40)
+ONE, TWO, HALF = np.uint64(1), np.uint64(2), np.uint64(32)
+BLOCK = 8
+"""Words in a block of the trace: one cache line, so that a pair's four bits cost one access to memory."""
+
+
+@njit(inline="always")
+def pack(a, b):  # type: ignore[no-untyped-def]
+    if a > b:
+        a, b = b, a
+    return (np.uint64(a) << HALF) | np.uint64(b)
+
+
+@njit(inline="always")
+def mix(key):  # type: ignore[no-untyped-def]
+    """Bits of the key spread evenly over the word (the finaliser of MurmurHash3, A. Appleby)."""
+    key ^= key >> np.uint64(33)
+    key *= np.uint64(0xFF51AFD7ED558CCD)
+    key ^= key >> np.uint64(33)
+    key *= np.uint64(0xC4CEB9FE1A85EC53)
+    return key ^ (key >> np.uint64(33))
+
+
+@njit(inline="always")
+def home(slots, key):  # type: ignore[no-untyped-def]
+    """Where the search for a key begins; places count words, two a slot."""
+    return (((mix(key) >> HALF) * np.uint64(slots)) >> HALF) << ONE
+
+
+@njit(inline="always")
+def locate(table, place, key):  # type: ignore[no-untyped-def]
+    """From its home on, the place that holds the key, or the free one where it belongs."""
+    while table[place] != key and table[place] != EMPTY:
+        place += TWO
+        if place == np.uint64(len(table)):
+            place = np.uint64(0)
+    return place
+
+
+@njit(inline="always")
+def traced(trace, key, mark):  # type: ignore[no-untyped-def]
+    """Whether the key's four bits are set in its block; `mark` sets them."""
+    if len(trace) == 0:
+        return False
+    bits = mix(key ^ np.uint64(0x9E3779B97F4A7C15))
+    block = (((bits >> HALF) * np.uint64(len(trace) // BLOCK)) >> HALF) * np.uint64(BLOCK)
+    known = True
+    for shift in range(0, 36, 9):
+        nine = bits >> np.uint64(shift) & np.uint64(511)
+        bit = ONE << (nine & np.uint64(63))
+        word = block + (nine >> np.uint64(6))
+        if trace[word] & bit == 0:
+            known = False
+            if mark:
+                trace[word] |= bit
+    return known
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_products(items: Rows, counts: Longs) -> None:
+    for item in items:
+        counts[item] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_pairs(
+    offsets: Longs,
+    items: Rows,
+    largest: int,
+    first: int,
+    table: Words,
+    free: int,
+    trace: Words,
+    error: int,
+    place: Longs,
+) -> int:
+    """Count the pairs of baskets from `place` = (basket, product) on; stop where `free` slots are used up.
+
+    Of a basket with more than `largest` products only `largest`, drawn at random, are paired; `place[2]` counts
+    such baskets. Returns the slots used; `place[0]` is the number of baskets once all is counted.
+    """
+    slots, used, touched = len(table) // 2, 0, np.uint64(0)
+    drawn, homes = np.empty(largest, np.int32), np.empty(largest, np.uint64)
+    while place[0] < len(offsets) - 1:
+        start, stop = offsets[place[0]], offsets[place[0] + 1]
+        basket = items[start:stop]
+        if stop - start > largest:
+            draw(basket, drawn, np.uint64(first + place[0]))
+            basket = drawn
+        for i in range(place[1], len(basket) - 1):
+            if used + len(basket) - 1 - i > free:
+                place[1] = i
+                return used
+            # A first look at all the homes lets the machine fetch them from memory side by side.
+            for j in range(i + 1, len(basket)):
+                homes[j] = home(slots, pack(basket[i], basket[j]))
+                touched ^= table[homes[j]]
+            for j in range(i + 1, len(basket)):
+                key = pack(basket[i], basket[j])
+                slot = locate(table, homes[j], key)
+                if table[slot] == EMPTY:
+                    table[slot] = key
+                    missed = np.uint64(error) if traced(trace, key, False) else np.uint64(0)
+                    table[slot + ONE] = missed << MISSED
+                    used += 1
+                table[slot + ONE] += ONE
+        place[2] += stop - start > largest
+        place[0], place[1] = place[0] + 1, 0
+    place[3] = touched
+    return used
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw(basket: Rows, drawn: Rows, number: np.uint64) -> None:
+    """Products of a basket drawn without repetition, in order; the same for the same number of the basket."""
+    state, left, n = mix(number + ONE), len(drawn), 0
+    for i in range(len(basket)):
+        state = mix(state + np.uint64(0x9E3779B97F4A7C15))
+        # A product is taken with probability (places left) / (products left).
+        if ((state >> HALF) * np.uint64(len(basket) - i)) >> HALF < np.uint64(left):
+            drawn[n] = basket[i]
+            n, left = n + 1, left - 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def insert(keys: Words, values: Words, table: Words) -> None:
+    """Put distinct keys with their values into a table that has room for them."""
+    slots = len(table) // 2
+    for i in range(len(keys)):
+        slot = locate(table, home(slots, keys[i]), keys[i])
+        table[slot], table[slot + ONE] = keys[i], values[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def mark(keys: Words, trace: Words) -> None:
+    """Leave a trace of each key."""
+    for key in keys:
+        traced(trace, key, True)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def look_up(a: Rows, b: Rows, table: Words, counts: Longs) -> None:
+    """The count of each pair, 0 where it is not in the table."""
+    slots = len(table) // 2
+    for i in range(len(a)):
+        key = pack(a[i], b[i])
+        slot = locate(table, home(slots, key), key)
+        counts[i] = 0 if table[slot] == EMPTY else table[slot + ONE] & COUNT
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def look_for(a: Rows, b: Rows, table: Words, trace: Words, seen: NDArray[np.bool_]) -> None:
+    """Whether each pair is in the table or left a trace."""
+    slots = len(table) // 2
+    for i in range(len(a)):
+        key = pack(a[i], b[i])
+        seen[i] = table[locate(table, home(slots, key), key)] != EMPTY or traced(trace, key, False)
