@@ -86,24 +86,43 @@ class SortedStream(BasketStream):
 
     def _make_visits(self) -> None:
         """A row a basket in time order; where its rows differ, the first that knows a thing counts."""
-        roles = [role for role in ("time", "user", "store") if role in self.columns.roles]
-        known = "".join(f", arg_min({identifier(role)}, row) AS {identifier(role)}" for role in roles)
-        mixed = "".join(f", min({identifier(role)}) <> max({identifier(role)}) AS mixed_{role}" for role in roles)
-        order = "time, first" if self.clock is not Clock.NONE else "first"
-        self.engine.execute(
-            f"CREATE TABLE visits AS SELECT * FROM (SELECT basket, min(row) AS first{known}{mixed} FROM rows "
-            f"WHERE fate IS NULL GROUP BY basket) ORDER BY {order}"
-        )
-        counts = "".join(f", count(*) FILTER (WHERE mixed_{role})" for role in roles)
-        unsorted, *differing = self.engine.execute(
-            f"SELECT count(*) FILTER (WHERE first < before){counts} "
-            "FROM (SELECT *, lag(first) OVER (ORDER BY rowid) AS before FROM visits)"
-        )[0]
-        for role, count in zip(roles, differing, strict=True):
+        roles = [role for role in self.columns.roles if role in ("time", "user", "store")]
+        counts = self._group_visits(roles)
+        for role, count in zip(roles, counts, strict=True):
             if count:
                 self.report.notes.append(f"{count:,} baskets have rows with different {role}s: the first one counts")
-        if unsorted:
+        order = "time, first" if self.clock is not Clock.NONE else "first"
+        self.engine.execute(f"CREATE TABLE visits AS SELECT * FROM visit ORDER BY {order}")
+        self.engine.execute("DROP TABLE visit")
+        found = (
+            "SELECT bool_or(first < before) FROM (SELECT first, lag(first) OVER (ORDER BY rowid) AS before FROM visits)"
+        )
+        if self.engine.execute(found) == [(True,)]:
             self.report.notes.append("rows were not in time order: they were sorted")
+
+    def _group_visits(self, roles: list[str]) -> tuple[int, ...]:
+        """Make the table `visit`, and count the baskets whose rows differ in each role."""
+        names = [identifier(role) for role in roles]
+        key = "SELECT basket, min(row) AS first"
+        same = f"{key}{''.join(f', min({name}) AS {name}' for name in names)}"
+        first = f"{key}{''.join(f', arg_min({name}, row) AS {name}' for name in names)}"
+        differ = [f"min({name}) <> max({name})" for name in names]
+        rows = "FROM rows WHERE fate IS NULL"
+        # The first value of each basket is dear to find, and where all are the same any of them is the first.
+        flags = "".join(f", {condition} AS differ_{role}" for role, condition in zip(roles, differ, strict=True))
+        self.engine.execute(f"CREATE TABLE visit AS {same}{flags} {rows} GROUP BY basket")
+        if not roles:
+            return ()
+        counts = self.engine.execute(f"SELECT {', '.join(f'count_if(differ_{role})' for role in roles)} FROM visit")[0]
+        if any(counts):
+            condition = " OR ".join(f"differ_{role}" for role in roles)
+            self.engine.execute(f"CREATE TABLE mixed AS SELECT basket FROM visit WHERE {condition}")
+            self.engine.execute("DELETE FROM visit WHERE basket IN (FROM mixed)")
+            unflagged = ", NULL" * len(roles)
+            self.engine.execute(
+                f"INSERT INTO visit {first}{unflagged} {rows} AND basket IN (FROM mixed) GROUP BY basket"
+            )
+        return counts
 
     def _read_attributes(self) -> None:
         if not self.columns.attributes:
