@@ -1,0 +1,156 @@
+"""Candidates: pairs that may make a rule: the nearest vectors by LSH, and the best of the pairs that were counted.
+
+The embedding alone knows the unseen; the counts alone know how often. The pairs best by the column in which rules are
+ranked are among the candidates, whichever of the two they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.rules.lsh import nearest_pairs
+from omba.rules.measures import MEASURES, measure
+from omba.rules.nearest import cosines, neighbours
+from omba.rules.rules import RISING
+from omba.rules.scope import Scope
+from omba.rules.search import threads
+from omba.rules.space import Floats, Rows, Space
+from omba.rules.theory import PAPER
+
+AT_ONCE = 1 << 20
+"""Observed pairs scored at a time."""
+
+ASKED = 1000
+"""Up to so many products asked for, their neighbours are looked up one by one rather than by LSH."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """How pairs are hashed: the preset, F and H (0: to be chosen), and whether equal collisions go by cosine."""
+
+    preset: str = "default"
+    F: int = 0
+    H: int = 0
+    ties: bool = True
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rules to be: antecedent rows (rules, k), a consequent row, the evidence, and the lift expected."""
+
+    antecedents: NDArray[np.integer]
+    consequent: Rows
+    similarity: Floats
+    count: Rows
+    n_a: Rows
+    expected: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of_pairs(
+        cls, space: Space, scope: Scope, left: Rows, right: Rows, similarity: Floats, count: Rows
+    ) -> Candidates:
+        """Those of the pairs that are in scope, each turned to the direction of the higher confidence."""
+        kept = np.flatnonzero(scope.passes(left, right, count))
+        left, right, similarity, count = left[kept], right[kept], similarity[kept], count[kept]
+        turned = scope.turned(space.counts, left, right)
+        left, right = np.where(turned, right, left), np.where(turned, left, right)
+        unknown = np.full(len(left), np.nan)
+        expected = (unknown,) * 3 if space.expected is None else space.expected(left, right, similarity, count)
+        return cls(left[:, None], right, similarity, count, space.counts[left], *expected)
+
+    def __len__(self) -> int:
+        return len(self.consequent)
+
+    def take(self, rows: NDArray[np.integer]) -> Candidates:
+        return Candidates(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    def values(self, space: Space, column: str) -> Floats:
+        """A column of the table these will make, as far as it can be ranked by."""
+        if column in MEASURES:
+            return measure(column, self.count, self.n_a, space.counts[self.consequent], space.n_baskets)
+        if column == "value":
+            return value(space, self)
+        names = {
+            "expected_lift": "expected",
+            "expected_lift_low": "low",
+            "expected_lift_high": "high",
+            "count": "count",
+        }
+        return np.asarray(getattr(self, names.get(column, "similarity")), np.float64)
+
+    def best(self, space: Space, column: str, most: int) -> Candidates:
+        """The `most` best by a column, best first; NaN is the least."""
+        cost = self.values(space, column) * (1 if column in RISING else -1)
+        rows = np.argpartition(cost, most)[:most] if len(self) > most else np.arange(len(self))
+        return self.take(rows[np.argsort(cost[rows], kind="stable")])
+
+
+def joined(parts: Sequence[Candidates], products: int) -> Candidates:
+    """Pairs from all parts, each once."""
+    columns = (np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Candidates))
+    both = Candidates(*columns)
+    _, first = np.unique(both.antecedents[:, 0].astype(np.int64) * products + both.consequent, return_index=True)
+    return both.take(np.sort(first))
+
+
+def counted(space: Space, scope: Scope, column: str, most: int) -> list[Candidates]:
+    """The `most` best by a column of each million observed pairs."""
+    if space.observed is None or scope.status == "unseen":
+        return []
+    left, right, count = space.observed
+    vectors = np.ascontiguousarray(space.vectors, np.float32)
+
+    def block(start: int) -> Candidates:
+        a, b, n = (values[start : start + AT_ONCE] for values in (left, right, count))
+        return Candidates.of_pairs(space, scope, a, b, cosines(vectors, a, b), n).best(space, column, most)
+
+    with ThreadPoolExecutor(threads()) as pool:
+        return list(pool.map(block, range(0, len(left), AT_ONCE)))
+
+
+def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candidates, Tables]:
+    """Those of the `most` nearest pairs that are in scope, and the tables they came from, F and H as chosen."""
+    trained = scope.open.astype(np.int64)
+    asked = min(scope.one_of, key=np.sum, default=None)
+    if asked is not None and asked.sum() <= ASKED and tables.preset == "default":
+        rows = np.flatnonzero(asked & scope.open)
+        others, cosine = neighbours(space.vectors, rows, max(1, most // max(1, len(rows))), trained, 1)
+        left, right, cosine = np.repeat(rows, others.shape[1]), others.ravel(), cosine.ravel()
+        tables = replace(tables, F=tables.F or PAPER.F, H=tables.H or PAPER.H)
+    else:
+        pairs = nearest_pairs(
+            space.vectors, most, counts=trained, min_count=1,
+            preset=tables.preset, F=tables.F or None, H=tables.H or None, ties=tables.ties, seed=tables.seed,
+        )  # fmt: skip
+        left, right, cosine, tables = pairs.left, pairs.right, pairs.cosine, replace(tables, F=pairs.F, H=pairs.H)
+    return Candidates.of_pairs(space, scope, left, right, cosine, space.pair_counts(left, right)), tables
+
+
+def candidates(space: Space, scope: Scope, column: str, most: int, tables: Tables) -> tuple[Candidates, Tables]:
+    """Pairs from both sources, each once: first the nearest, then those that only the counts speak for."""
+    nearby, tables = near(space, scope, most, tables)
+    parts = counted(space, scope, column, most) if tables.preset == "default" and column != "similarity" else []
+    best = [joined(parts, len(space.labels)).best(space, column, most)] if parts else []
+    return joined([nearby, *best], len(space.labels)), tables
+
+
+def value(space: Space, rules: Candidates) -> Floats:
+    """Expected extra revenue per thousand baskets: 1000 · P(A) · P(b) · (lift − 1) · price of b.
+
+    Of a thousand baskets, 1000·P(A)·P(b) hold both by chance, and lift times as many do. In each of those beyond
+    chance the antecedents are there already, and what the rule adds is the consequent. The lift is the expected one,
+    or the one counted where there is no forecast. NaN where the price is not known.
+    """
+    if space.prices is None:
+        return np.full(len(rules), np.nan)
+    n, n_b = space.n_baskets, space.counts[rules.consequent]
+    lift = measure("lift", rules.count, rules.n_a, n_b, n) if space.expected is None else rules.expected
+    return np.asarray(1000.0 * rules.n_a / n * n_b / n * (lift - 1.0) * space.prices[rules.consequent])

@@ -1,0 +1,119 @@
+"""Grow: rules with several antecedents, from sets of products that are all close to each other.
+
+The nearest pairs are the edges of a graph; a clique of three or more is a set of mutually close products. Each such
+set that was bought together often enough gives at most one rule: the direction with the highest confidence, and only
+if that beats every rule to the same consequent from a part of its antecedents, by more than chance: among the baskets
+with the part, those with all antecedents hold the consequent more often, Fisher's p at most 1% (a *productive* rule,
+G. Webb, "Discovering Significant Patterns", Machine Learning 68, 2007).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import gamma
+
+from omba.rules.candidates import Candidates
+from omba.rules.measures import measure
+from omba.rules.nearest import cosines
+from omba.rules.rules import FEW
+from omba.rules.space import Floats, Rows, Space
+
+SIGNIFICANT = 0.01
+MOST_SETS = 20_000
+"""Sets looked at for each size: growth is bounded whatever the graph."""
+
+
+def grow(space: Space, pairs: Candidates, most_antecedents: int) -> list[Candidates]:
+    """Rules with 2 to `most_antecedents` antecedents, from the graph of the given pairs."""
+    if space.itemset_counts is None:
+        return []
+    out = []
+    for sets in cliques(pairs.antecedents[:, 0], pairs.consequent, most_antecedents + 1):
+        count = space.itemset_counts(sets)
+        often = count >= FEW
+        if often.any():
+            out.append(directed(space, sets[often], count[often]))
+    return out
+
+
+def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:
+    """Sets of 3 to `largest` rows of which every two are joined, each sorted, one array a size."""
+    friends: dict[int, set[int]] = {}
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
+    sets = [tuple(sorted(pair)) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+    out = []
+    for _ in range(3, largest + 1):
+        larger = []
+        for members in sets:
+            common = set.intersection(*(friends[m] for m in members))
+            larger += [(*members, c) for c in sorted(common) if c > members[-1]]
+            if len(larger) >= MOST_SETS:
+                break
+        if not larger:
+            break
+        sets = larger[:MOST_SETS]
+        out.append(np.array(sets, np.int64))
+    return out
+
+
+def directed(space: Space, sets: NDArray[np.int64], count: Rows) -> Candidates:
+    """The best direction of each set; sets with none that is not redundant are left out."""
+    size = sets.shape[1]
+    counts = subset_counts(space, sets)
+    best, side = np.zeros(len(sets)), np.full(len(sets), -1)
+    for c in range(size):
+        rest = tuple(k for k in range(size) if k != c)
+        confidence = count / counts[rest]
+        better = confidence > best
+        for part in (part for r in range(1, size - 1) for part in combinations(rest, r)):
+            with_part = counts[tuple(sorted((*part, c)))]
+            p = measure("fishers_p", count, counts[rest], with_part, counts[part])
+            better &= (confidence > with_part / counts[part]) & (p <= SIGNIFICANT)
+        best, side = np.where(better, confidence, best), np.where(better, c, side)
+    kept = np.flatnonzero(side >= 0)
+    sets, side, count = sets[kept], side[kept], count[kept]
+    lone = np.arange(size) == side[:, None]
+    antecedents, consequent = sets[~lone].reshape(len(sets), size - 1), sets[lone]
+    n_a = np.rint(count / best[kept]).astype(np.int64)
+    similarity, expected = _forecast(space, antecedents, consequent, count, n_a)
+    return Candidates(antecedents, consequent, similarity, count, n_a, *expected)
+
+
+def subset_counts(space: Space, sets: NDArray[np.int64]) -> dict[tuple[int, ...], Rows]:
+    """Baskets with each part of each set, by the places of its members."""
+    assert space.itemset_counts is not None
+    size = sets.shape[1]
+    counts: dict[tuple[int, ...], Rows] = {(k,): space.counts[sets[:, k]] for k in range(size)}
+    for r in range(2, size):
+        for part in combinations(range(size), r):
+            counts[part] = space.itemset_counts(sets[:, part])
+    return counts
+
+
+def _forecast(
+    space: Space, antecedents: NDArray[np.int64], consequent: NDArray[np.int64], count: Rows, n_a: Rows
+) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
+    """Least cosine of the consequent to an antecedent, and the lift expected of the whole.
+
+    The strongest pair's expected lift m counts for one basket: with E together by chance and `count` seen, the lift
+    is Gamma(1 + count, 1/m + E), of which the mean and the 5% and 95% quantiles are given.
+    """
+    vectors = np.ascontiguousarray(space.vectors, np.float32)
+    members = [antecedents[:, k] for k in range(antecedents.shape[1])]
+    near = [cosines(vectors, member, consequent) for member in members]
+    similarity = np.min(near, axis=0)
+    if space.expected is None:
+        unknown = np.full(len(count), np.nan)
+        return similarity, (unknown, unknown, unknown)
+    pairs = [
+        space.expected(member, consequent, cosine, space.pair_counts(member, consequent))[0]
+        for member, cosine in zip(members, near, strict=True)
+    ]
+    shape = 1.0 + count
+    rate = 1.0 / np.maximum(np.max(pairs, axis=0), 1e-9) + n_a * space.counts[consequent] / space.n_baskets
+    return similarity, (shape / rate, gamma.ppf(0.05, shape) / rate, gamma.ppf(0.95, shape) / rate)

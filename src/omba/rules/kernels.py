@@ -1,0 +1,245 @@
+# mypy: allow-untyped-defs, allow-untyped-decorators
+"""Kernels of the read-out: codes grouped into buckets, pairs filtered by popcount, cosines, posting lists.
+
+Arithmetic on arrays and nothing else; what they are for is told by `lsh.py` and `counts.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+
+
+@intrinsic
+def popcount(typing: Any, word: Any) -> Any:
+    """Ones in a 64-bit word: the machine's own instruction."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), build
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def pack_signs(projections, words):
+    """Bit j of a word is 1 where projection j is not negative."""
+    for i in range(projections.shape[0]):
+        word = np.uint64(0)
+        for j in range(projections.shape[1]):
+            word |= np.uint64(projections[i, j] >= 0) << np.uint64(j)
+        words[i] = word
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def group(words, shift, bits, sketches, starts, order, ordered):
+    """Counting sort of products by `bits` bits of their words: bucket b is order[starts[b]:starts[b + 1]].
+
+    `ordered` gets the sketches in the same order.
+    """
+    mask = np.uint64((1 << bits) - 1)
+    starts[:] = 0
+    for i in range(len(words)):
+        starts[((words[i] >> np.uint64(shift)) & mask) + np.uint64(1)] += 1
+    for b in range(len(starts) - 1):
+        starts[b + 1] += starts[b]
+    for i in range(len(words) - 1, -1, -1):
+        bucket = ((words[i] >> np.uint64(shift)) & mask) + np.uint64(1)
+        starts[bucket] -= 1
+        order[starts[bucket]] = i
+        for w in range(sketches.shape[1]):
+            ordered[starts[bucket], w] = sketches[i, w]
+    # each bucket's end has become its start, so the whole array stands one place too far right
+    for b in range(len(starts) - 1):
+        starts[b] = starts[b + 1]
+    starts[len(starts) - 1] = len(words)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def dot(x, y):
+    total = np.float32(0)
+    for k in range(len(x)):
+        total += x[k] * y[k]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def scan_buckets(starts, order, sketches, limits, vectors, scales, floor, place, left, right, cosine):
+    """Pairs that share a bucket, whose sketches differ in few bits and whose cosine is above `floor`.
+
+    `sketches` stand in bucket order; half a sketch is compared first, and most pairs end there. `place` is the
+    (bucket, position) to go on from, so that a full buffer can be emptied in between. Returns the pairs found.
+    """
+    found, bucket, i = 0, place[0], place[1]
+    while bucket < len(starts) - 1:
+        i, end = max(i, starts[bucket]), starts[bucket + 1]
+        while i < end - 1:
+            if found + end - i > len(left):
+                place[0], place[1] = bucket, i
+                return found
+            a, x0, x1, x2, x3 = order[i], sketches[i, 0], sketches[i, 1], sketches[i, 2], sketches[i, 3]
+            # an unsigned index spares the check for a negative one: a third of the time of this loop
+            for j in range(np.uint64(i + 1), np.uint64(end)):
+                apart = popcount(x0 ^ sketches[j, 0]) + popcount(x1 ^ sketches[j, 1])
+                if apart <= limits[0]:
+                    apart += popcount(x2 ^ sketches[j, 2]) + popcount(x3 ^ sketches[j, 3])
+                    if apart <= limits[1]:
+                        b = order[j]
+                        c = dot(vectors[a], vectors[b]) * scales[a] * scales[b]
+                        if c > floor:
+                            left[found], right[found], cosine[found] = min(a, b), max(a, b), c
+                            found += 1
+            i += 1
+        bucket += 1
+    place[0] = bucket
+    return found
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def pair_cosines(left, right, vectors, scales, cosine):
+    """The cosine of each given pair, those with near right rows one after another: vectors stay in the cache."""
+    starts, order = np.zeros((len(vectors) >> 12) + 2, np.int64), np.empty(len(left), np.int64)
+    for k in range(len(left)):
+        starts[(right[k] >> 12) + 1] += 1
+    for tile in range(len(starts) - 1):
+        starts[tile + 1] += starts[tile]
+    for k in range(len(left)):
+        tile = right[k] >> 12
+        order[starts[tile]] = k
+        starts[tile] += 1
+    for place in order:
+        a, b = left[place], right[place]
+        cosine[place] = dot(vectors[a], vectors[b]) * scales[a] * scales[b]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def scan_collisions(words, F, H, ties, vectors, scales, floor, place, left, right, score):
+    """Pairs by the tables in which they share a bucket: H codes of F bits, side by side in one word.
+
+    Equal codes leave zeros in the XOR of two words. The score is the collisions, plus (1 + cosine) / 4 where `ties`
+    are broken by cosine; only scores above `floor` are kept. Rows place[0] to place[1] are left to look at.
+    """
+    lowest = np.uint64(0)
+    for table in range(H):
+        lowest |= np.uint64(1) << np.uint64(table * F)
+    found = 0
+    for i in range(place[0], place[1]):
+        if found + len(words) - i > len(left):
+            place[0] = i
+            return found
+        for j in range(np.uint64(i + 1), np.uint64(len(words))):
+            apart = words[i] ^ words[j]
+            folded = apart
+            for k in range(1, F):
+                folded |= apart >> np.uint64(k)
+            collisions = float(H) - float(popcount(folded & lowest))
+            if collisions + 0.5 > floor:
+                if ties:
+                    collisions += 0.25 * (1.0 + dot(vectors[i], vectors[j]) * scales[i] * scales[j])
+                if collisions > floor:
+                    left[found], right[found], score[found] = i, j, collisions
+                    found += 1
+    place[0] = place[1]
+    return found
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def transpose(offsets, items, starts, postings):
+    """Rows of items turned into columns: the rows that hold item p, ascending, are postings[starts[p]:starts[p + 1]].
+
+    Items below 0 are passed over.
+    """
+    starts[:] = 0
+    for k in range(offsets[0], offsets[-1]):
+        if items[k] >= 0:
+            starts[items[k] + 1] += 1
+    for p in range(len(starts) - 1):
+        starts[p + 1] += starts[p]
+    for row in range(len(offsets) - 1):
+        for k in range(offsets[row], offsets[row + 1]):
+            if items[k] >= 0:
+                postings[starts[items[k]]] = row
+                starts[items[k]] += 1
+    for p in range(len(starts) - 1, 0, -1):
+        starts[p] = starts[p - 1]
+    starts[0] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def meetings(starts, postings, offsets, items, out):
+    """How often each product meets one of a higher row: no product has more partners above it than this."""
+    for p in range(len(starts) - 1):
+        total = 0
+        for k in range(starts[p], starts[p + 1]):
+            j = offsets[postings[k] + 1] - 1
+            while items[j] > p:
+                total += 1
+                j -= 1
+        out[p] = total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_pairs(first, after, starts, postings, offsets, items, least, tally, met, left, right, count):
+    """Pairs (p, q) with p < q that share `least` baskets or more, for p from `first` to before `after`.
+
+    `tally` is all zeros, and is left so. Returns how many pairs were written.
+    """
+    found = 0
+    for p in range(first, after):
+        partners = 0
+        for k in range(starts[p], starts[p + 1]):
+            j = offsets[postings[k] + 1] - 1
+            while items[j] > p:
+                q = items[j]
+                if tally[q] == 0:
+                    met[partners] = q
+                    partners += 1
+                tally[q] += 1
+                j -= 1
+        for k in range(partners):
+            q = met[k]
+            if tally[q] >= least:
+                left[found], right[found], count[found] = p, q, tally[q]
+                found += 1
+            tally[q] = 0
+    return found
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_itemsets(itemsets, starts, postings, places, out):
+    """Baskets that hold all products of each itemset: the shortest posting list, looked up in the others."""
+    for i in range(len(itemsets)):
+        width = itemsets.shape[1]
+        shortest = itemsets[i, 0]
+        for k in range(width):
+            p = itemsets[i, k]
+            places[k] = starts[p]
+            if starts[p + 1] - starts[p] < starts[shortest + 1] - starts[shortest]:
+                shortest = p
+        total = 0
+        for at in range(starts[shortest], starts[shortest + 1]):
+            basket, held = postings[at], 0
+            for k in range(width):
+                end = starts[itemsets[i, k] + 1]
+                # gallop ahead from where the last basket was found, then halve
+                low, step = places[k], 1
+                while low + step < end and postings[low + step] < basket:
+                    low += step
+                    step *= 2
+                high = min(low + step, end)
+                while low < high:
+                    middle = (low + high) // 2
+                    if postings[middle] < basket:
+                        low = middle + 1
+                    else:
+                        high = middle
+                places[k] = low
+                if low == end or postings[low] != basket:
+                    break
+                held += 1
+            total += held == width
+        out[i] = total

@@ -1,0 +1,68 @@
+"""Page: a table of rules for a person to read, as text and as HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from omba.rules.rules import Rules
+
+SHOWN = ("count", "support", "confidence", "lift", "similarity", "status", "expected_lift", "value")
+TEXT_ROWS, HTML_ROWS = 10, 50
+WIDEST = 60
+
+
+def text(rules: Rules) -> str:
+    """The first rules in aligned columns."""
+    head = f"Rules({len(rules):,} rules from {rules.n:,} baskets)"
+    part = rules[:TEXT_ROWS]
+    if not len(part):
+        return head
+    names = shown(part)
+    lines = [["rule", *names], *([_cut(str(rule)), *row] for rule, row in zip(part, cells(part, names), strict=True))]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    body = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
+    more = [f"… and {len(rules) - len(part):,} more"] if len(rules) > len(part) else []
+    return "\n".join([head, *body, *more])
+
+
+def html(rules: Rules) -> str:
+    """The first rules as an HTML table, every name escaped."""
+    part = rules[:HTML_ROWS]
+    names = shown(part)
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("rule", *names))
+    rows = "".join(
+        f'<tr><td style="text-align:left">{escape(str(rule))}</td>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        + "</tr>"
+        for rule, row in zip(part, cells(part, names), strict=True)
+    )
+    more = f", the first {len(part):,} shown" if len(rules) > len(part) else ""
+    caption = f"<caption>{len(rules):,} rules from {rules.n:,} baskets{more}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def shown(rules: Rules) -> list[str]:
+    """The columns worth showing: those in which something is known."""
+    return [name for name in SHOWN if name == "status" or not np.isnan(rules[name].astype(np.float64)).all()]
+
+
+def cells(rules: Rules, names: list[str]) -> list[tuple[str, ...]]:
+    """The values of each rule as short text."""
+    columns = [[_short(value) for value in rules[name].tolist()] for name in names]
+    return list(zip(*columns, strict=True))
+
+
+def _short(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "–" if np.isnan(value) else f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= WIDEST else name[: WIDEST - 1] + "…"

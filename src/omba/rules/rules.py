@@ -1,0 +1,230 @@
+"""Rules: the table of rules, in columns, with the names that mlxtend's users know (paper, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, overload
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets import Label
+from omba.errors import InputError, UnknownError, nearest
+from omba.rules import export, page
+from omba.rules.catalogue import Catalogue
+from omba.rules.extras import extra
+from omba.rules.filter import Filter
+from omba.rules.measures import MEASURES, MLXTEND, measure
+from omba.rules.rule import Rule
+
+Items = tuple[Label, ...]
+Column = NDArray[Any]
+
+OURS = (
+    "count", "similarity", "collisions", "probability", "status",
+    "expected_lift", "expected_lift_low", "expected_lift_high", "value",
+)  # fmt: skip
+COLUMNS = ("antecedents", "consequents", *MLXTEND, *OURS)
+"""The columns of a table, unless others are asked for; every other measure can be had by its name."""
+
+RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
+"""Columns in which the best come first when sorted upwards."""
+
+FEW = 5
+"""Pairs counted fewer times are `rare`: below it a Poisson count is off by half its size or more, either way."""
+
+
+class Explainer(Protocol):
+    """Tells in words why two products belong together."""
+
+    def explain(self, a: Label, b: Label) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules:
+    """Rules in columns: `rules["lift"]` is a column, `rules[0]` a `Rule`, `rules[:10]` a shorter table.
+
+    `n_a`, `n_b` and `count` are the baskets with the antecedents, the consequents and both, of `n` in all; every
+    measure is derived from them. `given` holds the columns that are not, NaN (or −1) where there is nothing to tell.
+
+    >>> table = Rules([("tea",)], [("milk",)], count=np.array([3]), n_a=np.array([4]), n_b=np.array([6]), n=12)
+    >>> table["lift"].tolist(), table["status"].tolist()
+    ([1.5], ['rare'])
+    """
+
+    antecedents: Sequence[Items]
+    consequents: Sequence[Items]
+    count: NDArray[np.int64]
+    n_a: NDArray[np.int64]
+    n_b: NDArray[np.int64]
+    n: int
+    given: Mapping[str, Column] = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    explainer: Explainer | None = None
+
+    def __len__(self) -> int:
+        return len(self.antecedents)
+
+    def __iter__(self) -> Iterator[Rule]:
+        for row, (antecedents, consequents) in enumerate(self.sides):
+            yield Rule(antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n)
+
+    @overload
+    def __getitem__(self, key: int) -> Rule: ...
+    @overload
+    def __getitem__(self, key: slice) -> Rules: ...
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    def __getitem__(self, key: int | slice | str) -> Rule | Rules | Column:
+        if isinstance(key, str):
+            return self.column(key)
+        if isinstance(key, slice):
+            return self.take(np.arange(len(self))[key])
+        return next(iter(self.take(np.arange(len(self))[[key]])))
+
+    @property
+    def sides(self) -> Iterable[tuple[Items, Items]]:
+        return zip(self.antecedents, self.consequents, strict=True)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Products in each rule, both sides together."""
+        return np.array([len(a) + len(c) for a, c in self.sides], np.int64)
+
+    def column(self, name: str) -> Column:
+        """Any column by name: items, counts, every measure, and what mining added."""
+        if name in self.given:
+            return self.given[name]
+        if name in ("antecedents", "consequents"):
+            return items_array(getattr(self, name))
+        if name in ("count", "n_a", "n_b"):
+            return np.asarray(getattr(self, name))
+        if name in MEASURES:
+            return measure(name, self.count, self.n_a, self.n_b, self.n)
+        if name == "status":
+            return status(self.count)
+        if name == "collisions":
+            return np.full(len(self), -1, np.int64)
+        if name in OURS:
+            return np.full(len(self), np.nan)
+        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *MEASURES))}")
+
+    def take(self, rows: NDArray[np.integer]) -> Rules:
+        """The rules at these places, in this order."""
+        return replace(
+            self,
+            antecedents=[self.antecedents[row] for row in rows],
+            consequents=[self.consequents[row] for row in rows],
+            count=self.count[rows],
+            n_a=self.n_a[rows],
+            n_b=self.n_b[rows],
+            given={name: values[rows] for name, values in self.given.items()},
+        )
+
+    def head(self, n: int = 10) -> Rules:
+        """The first n rules."""
+        return self[:n]
+
+    def sort(self, column: str) -> Rules:
+        """Best first by any column: highest, but for p-values lowest; what is not known comes last."""
+        values = self.column(column)
+        if values.dtype.kind in "OU":
+            rows = sorted(range(len(self)), key=lambda row: str(values[row]))
+            return self.take(np.array(rows, np.int64))
+        worth = values.astype(np.float64) * (1 if column in RISING else -1)
+        return self.take(np.argsort(worth, kind="stable"))
+
+    def filter(
+        self,
+        *,
+        product: Label | None = None,
+        antecedent: Label | None = None,
+        consequent: Label | None = None,
+        category: str | None = None,
+        min_price: float | None = None,
+        max_price: float | None = None,
+        status: str | None = None,
+        length: int | None = None,
+        minimum: Mapping[str, float] | None = None,
+        maximum: Mapping[str, float] | None = None,
+    ) -> Rules:
+        """The rules that fulfil all that is asked; see `Filter`."""
+        wanted = Filter(
+            product,
+            antecedent,
+            consequent,
+            category,
+            min_price,
+            max_price,
+            status,
+            length,
+            minimum or {},
+            maximum or {},
+        )
+        return self.where(wanted)
+
+    def where(self, wanted: Filter) -> Rules:
+        """The rules that fulfil a filter."""
+        return self.take(np.flatnonzero(wanted.keep(self)))
+
+    def explain(self, a: Label, b: Label) -> Any:
+        """In words: what the rule between two products rests on."""
+        if self.explainer is None:
+            raise InputError("these rules cannot be explained: only rules mined from a model know how they came about")
+        return self.explainer.explain(self.catalogue.find(a), self.catalogue.find(b))
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """An Arrow table; items are lists, what is not known is null."""
+        return pa.table({name: self._arrow_column(name) for name in columns or COLUMNS})
+
+    def _arrow_column(self, name: str) -> pa.Array:
+        values = self.column(name)
+        if name in ("antecedents", "consequents"):
+            kinds = {type(label) for items in values for label in items}
+            kind = pa.int64() if kinds == {int} else pa.string()
+            cast = int if kind == pa.int64() else str
+            return pa.array([[cast(label) for label in items] for items in values], pa.list_(kind))
+        if name == "collisions":
+            return pa.array(values, pa.int64(), mask=np.asarray(values < 0))
+        if name == "status":
+            return pa.array(values.tolist(), pa.string())
+        return pa.array(values, from_pandas=True)
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
+        """A pandas DataFrame as mlxtend makes it: antecedents and consequents are frozensets."""
+        frame = {name: self.column(name) for name in columns or COLUMNS}
+        for name in {"antecedents", "consequents"} & frame.keys():
+            frame[name] = items_array([frozenset(items) for items in frame[name]])
+        if "collisions" in frame and (frame["collisions"] < 0).any():
+            frame["collisions"] = np.where(frame["collisions"] < 0, np.nan, frame["collisions"])
+        return extra("pandas", "to_pandas", "pandas").DataFrame(frame)
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """A polars DataFrame; antecedents and consequents are lists."""
+        return extra("polars", "to_polars", "polars").from_arrow(self.to_arrow(columns))
+
+    def write(self, path: str | Path, columns: Sequence[str] | None = None) -> Path:
+        """Write a file by its suffix: .csv, .json, .jsonl, .parquet, .graphml or .pmml."""
+        return export.write(self, Path(path), columns)
+
+    def __repr__(self) -> str:
+        return page.text(self)
+
+    def _repr_html_(self) -> str:
+        return page.html(self)
+
+
+def items_array(items: Sequence[Any]) -> Column:
+    """A column of tuples or sets: numpy would take tuples of one length for a matrix."""
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out
+
+
+def status(count: NDArray[np.integer]) -> Column:
+    """`observed`, `rare` or `unseen`, by how often the products were bought together."""
+    return np.where(count == 0, "unseen", np.where(count < FEW, "rare", "observed")).astype(object)

@@ -1,0 +1,180 @@
+"""Search: the nearest pairs among all products, by hash tables, without looking at all pairs (paper, section 4.3).
+
+Tables of F random planes are built one after another. Pairs that share a bucket are sifted by a 256-bit sketch
+(the share of differing bits estimates the angle), those that pass get their exact cosine, and the best `top` are
+kept. By the theory a pair of cosine c has been met with probability p = p_omba(c, F, H), so the pairs found stand
+for Σ 1/p pairs that exist; tables are added until found / Σ 1/p reaches the recall asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.rules import kernels
+from omba.rules.theory import p_omba, p_same_sign
+
+log = logging.getLogger("omba")
+
+WORD = 64
+SKETCH_WORDS = 4
+FEWEST_FUNCTIONS = 4
+MOST_FUNCTIONS = 22
+MOST_TABLES = 2048
+
+# Costs in nanoseconds, for choosing F: a sign of one product and dimension, a product grouped, a pair sifted.
+SIGN, GROUPED, SIFTED = 0.03, 50.0, 6.0
+
+Words = NDArray[np.uint64]
+Rows = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Pairs of rows with left < right, nearest first, and what is known of the search."""
+
+    left: Rows
+    right: Rows
+    cosine: Floats
+    F: int
+    H: int
+    recall: float
+
+
+def planes(seed: int, word: int, dim: int) -> Floats:
+    """The Gaussian normals of the 64 random planes of a word: always the same for the same seed and word."""
+    return np.random.default_rng((seed, word)).standard_normal((dim, WORD), dtype=np.float32)
+
+
+def signs(vectors: Floats, normals: Floats) -> Words:
+    """On which side of each plane each vector lies, 64 planes to a word."""
+    words = np.empty(len(vectors), np.uint64)
+    for start in range(0, len(vectors), 1 << 15):
+        part = slice(start, start + (1 << 15))
+        kernels.pack_signs(vectors[part] @ normals, words[part])
+    return words
+
+
+class Best:
+    """The best `top` pairs met so far, each once, best first; equal scores stand in the order of their rows."""
+
+    def __init__(self, products: int, top: int, kind: type[np.floating] = np.float32) -> None:
+        self.products, self.top = products, top
+        self.left, self.right = np.empty(0, np.int32), np.empty(0, np.int32)
+        self.score: NDArray[np.floating] = np.empty(0, kind)
+
+    @property
+    def floor(self) -> float:
+        """A pair at or below this score cannot come in any more."""
+        return -2.0 if len(self.score) < self.top else float(self.score[-1])
+
+    def add(self, left: Rows, right: Rows, score: NDArray[np.floating]) -> None:
+        left, right = np.concatenate([self.left, left]), np.concatenate([self.right, right])
+        score = np.concatenate([self.score, score])
+        _, first = np.unique(left.astype(np.int64) * self.products + right, return_index=True)
+        keep = first[np.argsort(-score[first], kind="stable")[: self.top]]
+        self.left, self.right, self.score = left[keep], right[keep], score[keep]
+
+
+def search(vectors: Floats, scales: Floats, top: int, recall: float, F: int | None, H: int | None, seed: int) -> Found:
+    """The `top` nearest pairs by tables of F planes; F and H are chosen where they are not given."""
+    dim = vectors.shape[1]
+    # The planes of the first tables serve as the sketch too: what shares a bucket there is alike there anyway.
+    sketches = np.column_stack([signs(vectors, planes(seed, word, dim)) for word in range(SKETCH_WORDS)])
+    sieve, best, most = Sieve(vectors, scales, sketches, top), Best(len(vectors), top), H or MOST_TABLES
+    F = F or sieve.choose_functions(best, recall)
+    tables, reached = 0, 0.0
+    with ThreadPoolExecutor(threads()) as pool:
+        for word in count():
+            words = sketches[:, word] if word < SKETCH_WORDS else signs(vectors, planes(seed, word, dim))
+            batch = range(min(WORD // F, most - tables))
+            for pairs in pool.map(
+                sieve.sift, [words] * len(batch), [F * t for t in batch], repeat(F), repeat(best.floor)
+            ):
+                best.add(*pairs)
+            tables += len(batch)
+            reached = estimated_recall(best.score, F, tables)
+            if tables >= most or (not H and len(best.score) == top and reached >= recall):
+                break
+    if not H and reached < recall:
+        log.warning("%d tables of %d planes find about %.0f%% of the nearest pairs", tables, F, 100 * reached)
+    return Found(best.left, best.right, best.score, F, tables, reached)
+
+
+def threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def estimated_recall(cosine: Floats, F: int, H: int) -> float:
+    """Pairs found ÷ pairs they stand for, each found pair standing for 1 / p_omba of its cosine."""
+    return len(cosine) / float(np.sum(1.0 / p_omba(cosine, F, H))) if len(cosine) else 0.0
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """One table's work: group products into buckets, and sift the pairs in each."""
+
+    vectors: Floats
+    scales: Floats
+    sketches: Words
+    top: int
+
+    def sift(self, words: Words, shift: int, F: int, floor: float) -> tuple[Rows, Rows, Floats]:
+        """The best pairs above `floor` that share a bucket of F bits."""
+        n = len(words)
+        starts, order = np.empty(2**F + 1, np.int64), np.empty(n, np.int32)
+        sketches, room = np.empty_like(self.sketches), n + max(2 * self.top, 1 << 16)
+        kernels.group(words, shift, F, self.sketches, starts, order, sketches)
+        left, right, cosine = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float32)
+        best, place = Best(n, self.top), np.zeros(2, np.int64)
+        while place[0] < len(starts) - 1:
+            floor = max(floor, best.floor)
+            found = kernels.scan_buckets(
+                starts,
+                order,
+                sketches,
+                limits(floor),
+                self.vectors,
+                self.scales,
+                np.float32(floor),
+                place,
+                left,
+                right,
+                cosine,
+            )
+            best.add(left[:found], right[:found], cosine[:found])
+        return best.left, best.right, best.score
+
+    def choose_functions(self, best: Best, recall: float) -> int:
+        """The F whose tables cost least in all, from the spread of the products and a first look at the nearest.
+
+        A table of F planes costs its signs, the grouping and the pairs that share a bucket; H such tables are
+        needed for the recall at the cosine where the best pairs end.
+        """
+        n, dim = self.vectors.shape
+        choices = np.arange(FEWEST_FUNCTIONS, min(MOST_FUNCTIONS, max(FEWEST_FUNCTIONS, n.bit_length() + 2)) + 1)
+        pairs = np.array([self.bucket_pairs(F) for F in choices])
+        first = int(choices[np.argmax(pairs <= 32 * n)])
+        for word in range(SKETCH_WORDS):
+            best.add(*self.sift(self.sketches[:, word], 0, first, best.floor))
+        met = p_same_sign(max(best.floor, 0.0)) ** choices
+        tables = np.maximum(1.0, np.log(1 - recall) / np.log1p(-np.minimum(met, 0.999)))
+        return int(choices[np.argmin(tables * (n * (GROUPED + SIGN * dim * choices) + SIFTED * pairs))])
+
+    def bucket_pairs(self, F: np.int64) -> float:
+        """Pairs that share a bucket of F planes, the mean of two tables."""
+        sizes = [np.bincount((self.sketches[:, w] & np.uint64(2 ** int(F) - 1)).astype(np.int64)) for w in range(2)]
+        return float(np.mean([(s * (s - 1.0)).sum() / 2 for s in sizes]))
+
+
+def limits(floor: float) -> Words:
+    """How many bits of half a sketch and of a whole may differ: three deviations beyond what the cosine expects."""
+    apart, bits = 1.0 - p_same_sign(floor), np.array([WORD * SKETCH_WORDS // 2, WORD * SKETCH_WORDS])
+    return (bits * apart + 3.0 * np.sqrt(bits * apart * (1.0 - apart))).astype(np.uint64)

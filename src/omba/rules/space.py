@@ -1,0 +1,63 @@
+"""Space: all that mining is given, as arrays and functions of arrays; never a model object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets import Label
+from omba.errors import InputError
+from omba.rules.catalogue import Catalogue
+from omba.rules.rules import Explainer
+
+Rows = NDArray[np.integer]
+Counts = NDArray[np.integer]
+Floats = NDArray[np.floating]
+
+PairCounts = Callable[[Rows, Rows], Counts]
+"""(rows a, rows b) → baskets that hold both."""
+ItemsetCounts = Callable[[Rows], Counts]
+"""Itemsets of one length, one a line, as rows → baskets that hold all of each."""
+Expected = Callable[[Rows, Rows, Floats, Counts], tuple[Floats, Floats, Floats]]
+"""(rows a, rows b, cosine, baskets with both) → expected lift, and the ends of its 90% interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Products as vectors, and the evidence on them. Row i of every array is product `labels[i]`.
+
+    `counts` are baskets with each product, of `n_baskets` in all. `observed` are the pairs known to occur, as (rows,
+    rows, baskets with both): where given, the best of them are candidates beside the nearest vectors.
+    """
+
+    labels: Sequence[Label]
+    vectors: NDArray[np.floating]
+    counts: NDArray[np.integer]
+    n_baskets: int
+    pair_counts: PairCounts
+    itemset_counts: ItemsetCounts | None = None
+    observed: tuple[Rows, Rows, Counts] | None = None
+    prices: NDArray[np.floating] | None = None
+    attributes: pa.Table | None = None
+    expected: Expected | None = None
+    explainer: Explainer | None = None
+
+    def __post_init__(self) -> None:
+        sizes = {"labels": len(self.labels), "vectors": len(self.vectors), "counts": len(self.counts)}
+        if len(set(sizes.values())) > 1:
+            raise InputError(f"a space needs one label, vector and count a product, but has {sizes}")
+        if not len(self.labels):
+            raise InputError("the model is empty: learn some baskets before asking for rules")
+        if self.n_baskets < 1 or not np.any(self.counts):
+            raise InputError(
+                f"none of the {len(self.labels)} products of the model is in the {self.n_baskets} baskets of evidence: "
+                "give baskets with the same product labels"
+            )
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.labels, self.prices, self.attributes)
