@@ -1,0 +1,56 @@
+"""Categories: which level of a product hierarchy the second space learns (the paper's closing section asks for it).
+
+At the finest level most products are rare: a household that never bought this can of tomatoes has bought canned
+tomatoes all year. So the same learner runs once more on baskets of categories, and its clues join the product's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets import Vocabulary
+
+LEVELS = (
+    "product_type", "subclass", "product_subclass", "subcategory", "product_category", "category", "aisle",
+    "class", "department",
+)  # fmt: skip
+"""Names a level goes by, the finest first: the finest one that the products have is used."""
+
+
+class Categories:
+    """The category of each product row, as given by the attributes that ride along with the baskets."""
+
+    def __init__(self) -> None:
+        self.level: str | None = None
+        self.vocabulary = Vocabulary()
+        self.parents = np.empty(0, np.int32)
+
+    def learn(self, attributes: pa.Table | None, products: Vocabulary) -> None:
+        """Look up the products that have joined since the last window."""
+        missing = products.labels[len(self.parents) :]
+        if not missing:
+            return
+        parents = np.full(len(missing), -1, np.int32)
+        if attributes is not None and self.level is None:
+            self.level = finest(attributes)
+        if attributes is not None and self.level in attributes.column_names:
+            wanted = {label: i for i, label in enumerate(missing)}
+            pairs = zip(attributes["product"].to_pylist(), attributes[self.level].to_pylist(), strict=True)
+            found = [(wanted[p], c) for p, c in pairs if p in wanted and c is not None]
+            # Sorted, so that the numbering follows from the labels and not from the order of a file.
+            self.vocabulary.add(sorted({c for _, c in found}, key=lambda c: (isinstance(c, str), c)))
+            for place, category in found:
+                parents[place] = self.vocabulary.codes[category]
+        self.parents: NDArray[np.int32] = np.append(self.parents, parents)
+
+
+def finest(attributes: pa.Table) -> str | None:
+    """The finest known level that groups these products at all."""
+    for name in LEVELS:
+        if name in attributes.column_names:
+            distinct = len(attributes[name].unique().drop_null())
+            if 1 < distinct < 0.8 * len(attributes):
+                return name
+    return None

@@ -1,0 +1,412 @@
+"""The learner's kernels: free functions of arrays, scalars and random state (paper, Eq. 2–9).
+
+All of them stand in this one module: a kernel that called a helper in another file would be served stale from
+numba's cache after that file changed. `error_model="numpy"` and a fast-math set without `nnan` and `ninf` let the
+loops vectorise while NaN guards keep their meaning. `model.oracle` holds the same mathematics in plain NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+State = NDArray[np.uint64]
+
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+HOT = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FASTMATH}
+F32 = np.float32
+
+
+@njit(inline="always")
+def next_random(state: State) -> np.uint64:
+    """One step of xorshift128+ (Vigna, 2017): 64 random bits for two shifts and an addition."""
+    x, y = state[0], state[1]
+    state[0] = y
+    x ^= x << np.uint64(23)
+    x = x ^ y ^ (x >> np.uint64(17)) ^ (y >> np.uint64(26))
+    state[1] = x
+    return x + y
+
+
+@njit(inline="always")
+def draw(keep: Floats, other: Ints, state: State) -> int:
+    """A row from an alias table: cell i stands for itself with probability keep[i], else for other[i]."""
+    bits = next_random(state)
+    cell = np.int64(((bits >> np.uint64(32)) * np.uint64(keep.shape[0])) >> np.uint64(32))
+    part = F32(bits & np.uint64(0xFFFFFF)) * F32(1.0 / 16777216.0)
+    return cell if part < keep[cell] else np.int64(other[cell])
+
+
+@njit(inline="always")
+def sigmoid(x: float) -> float:
+    return F32(1.0) / (F32(1.0) + np.exp(-x))
+
+
+@njit(**HOT)
+def dot(a: Floats, b: Floats) -> float:
+    total = F32(0.0)
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(**HOT)
+def push(
+    vector: Floats, squares: Floats, context: Floats, back: Floats, slope: float, rate: float, adagrad: bool
+) -> None:
+    """Gradient `slope · context` into a row, and `slope · row` back towards the context.
+
+    AdaGrad (Eq. 9) adds the squared gradient before it divides: read literally, the sum to t − 1 would divide by
+    zero on the first step. Plain SGD serves the paper's Cons, Decay and Info variants.
+    """
+    if adagrad:
+        for i in range(vector.shape[0]):
+            old = vector[i]
+            back[i] += slope * old
+            gradient = slope * context[i]
+            square = squares[i] + gradient * gradient
+            squares[i] = square
+            vector[i] = old + rate * gradient / np.sqrt(square)
+    else:
+        for i in range(vector.shape[0]):
+            old = vector[i]
+            back[i] += slope * old
+            vector[i] = old + rate * slope * context[i]
+
+
+@njit(**HOT)
+def step(vector: Floats, squares: Floats, gradient: Floats, rate: float, adagrad: bool) -> None:
+    """One step along `gradient`, coordinate by coordinate."""
+    if adagrad:
+        for i in range(vector.shape[0]):
+            g = gradient[i]
+            square = squares[i] + g * g
+            squares[i] = square
+            vector[i] += rate * g / np.sqrt(square)
+    else:
+        for i in range(vector.shape[0]):
+            vector[i] += rate * gradient[i]
+
+
+@njit(**HOT)
+def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> float:
+    """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
+
+    Product pairs are taken around a ring in row order (exact up to three products), the user's pairs at no more
+    than four products; the two means are weighted by how many pairs they stand for.
+    """
+    n = products.shape[0]
+    ring, visits = F32(0.0), F32(0.0)
+    if n > 1:
+        for i in range(n):
+            j = i + 1 if i + 1 < n else 0
+            ring += sigmoid(dot(vectors[products[i]], vectors[products[j]]))
+        ring /= F32(n)
+    if user < 0:
+        return ring
+    stops = min(n, 4)
+    for i in range(stops):
+        visits += sigmoid(dot(vectors[products[i * n // stops]], users[user]))
+    visits /= F32(stops)
+    return (F32(n - 1) * ring + F32(2.0) * visits) / F32(n + 1)
+
+
+@njit(**HOT)
+def rivals(
+    target: int,
+    context: Floats,
+    back: Floats,
+    vectors: Floats,
+    squares: Floats,
+    keep: Floats,
+    other: Ints,
+    negatives: int,
+    rate: float,
+    adagrad: bool,
+    state: State,
+) -> None:
+    """Negatives pushed away from the context (Eq. 6, second term); what they push back is added to `back`."""
+    for _ in range(negatives):
+        rival = draw(keep, other, state)
+        if rival != target:
+            slope = -sigmoid(dot(vectors[rival], context))
+            push(vectors[rival], squares[rival], context, back, slope, rate, adagrad)
+
+
+@njit(**HOT)
+def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: float, context: Floats) -> None:
+    """The context of a product (Eq. 2): `share · (total − g·row) + own · owner`."""
+    for i in range(context.shape[0]):
+        context[i] = share * (total[i] - g * row[i]) + own * owner[i]
+
+
+@njit(**HOT)
+def learn_basket(
+    products: Ints,
+    g: Floats,
+    user: int,
+    vectors: Floats,
+    squares: Floats,
+    users: Floats,
+    user_squares: Floats,
+    keep: Floats,
+    other: Ints,
+    user_keep: Floats,
+    user_other: Ints,
+    negatives: int,
+    rate: float,
+    user_share: float,
+    user_targets: bool,
+    adagrad: bool,
+    state: State,
+    lines: Floats,
+    backs: Floats,
+    targets: Floats,
+) -> None:
+    """Every unit of one basket as a target, in O(n·d).
+
+    With S = Σ g(x)v(x) and G = Σ g(x), the context of product z is (S − g(z)v(z)) / (G − g(z)). The gradient that
+    flows back through it, t(z) = share · Σ slope·v, reaches product x as g(x)·(Σ t − t(x)): summed over the basket
+    and applied once, together with the product's own gradient as a target. The user steps with every product.
+    """
+    total, context, back, flow, nobody = lines[0], lines[1], lines[2], lines[3], lines[4]
+    n, width, mass = products.shape[0], vectors.shape[1], F32(0.0)
+    total[:] = F32(0.0)
+    flow[:] = F32(0.0)
+    for z in range(n):
+        mass += g[z]
+        row = vectors[products[z]]
+        for i in range(width):
+            total[i] += g[z] * row[i]
+    own = F32(0.0)
+    owner, owner_squares = nobody, nobody
+    if user >= 0:
+        own = F32(user_share) if n > 1 else F32(1.0)
+        owner, owner_squares = users[user], user_squares[user]
+    for z in range(n):
+        row, target, kept = vectors[products[z]], targets[z], backs[z]
+        share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
+        mix(total, row, g[z], share, owner, own, context)
+        slope = F32(1.0) - sigmoid(dot(row, context))
+        for i in range(width):
+            target[i] = slope * context[i]
+            back[i] = slope * row[i]
+        rivals(products[z], context, back, vectors, squares, keep, other, negatives, rate, adagrad, state)
+        for i in range(width):
+            kept[i] = share * back[i]
+            flow[i] += kept[i]
+            back[i] *= own
+        if user >= 0:
+            step(owner, owner_squares, back, rate, adagrad)
+    if user >= 0 and user_targets:
+        for i in range(width):
+            context[i] = total[i] / mass
+            back[i] = F32(0.0)
+        slope = F32(1.0) - sigmoid(dot(owner, context))
+        push(owner, owner_squares, context, back, slope, rate, adagrad)
+        rivals(user, context, back, users, user_squares, user_keep, user_other, negatives, rate, adagrad, state)
+        for i in range(width):
+            flow[i] += back[i] / mass
+    for z in range(n):
+        target, kept = targets[z], backs[z]
+        for i in range(width):
+            target[i] += g[z] * (flow[i] - kept[i])
+        step(vectors[products[z]], squares[products[z]], target, rate, adagrad)
+
+
+@njit(**HOT)
+def learn_baskets(
+    order: Longs,
+    offsets: Longs,
+    items: Ints,
+    weights: Floats,
+    owners: Ints,
+    vectors: Floats,
+    squares: Floats,
+    users: Floats,
+    user_squares: Floats,
+    keep: Floats,
+    other: Ints,
+    user_keep: Floats,
+    user_other: Ints,
+    negatives: int,
+    rate: float,
+    tau: float,
+    user_share: float,
+    user_targets: bool,
+    adagrad: bool,
+    state: State,
+) -> None:
+    """One pass over the baskets in `order`, each at its own rate exp(−τΨ)·η (Eq. 8)."""
+    longest = 1
+    for b in order:
+        longest = max(longest, offsets[b + 1] - offsets[b])
+    width = vectors.shape[1]
+    lines = np.zeros((5, width), F32)
+    backs, targets = np.empty((longest, width), F32), np.empty((longest, width), F32)
+    for b in order:
+        products = items[offsets[b] : offsets[b + 1]]
+        user = owners[b]
+        if products.shape[0] == 0 or (products.shape[0] == 1 and user < 0):
+            continue
+        pace = F32(rate)
+        if tau > 0.0:
+            pace = F32(rate * math.exp(-tau * agreement(products, vectors, user, users)))
+        learn_basket(
+            products, weights[offsets[b] : offsets[b + 1]], user, vectors, squares, users, user_squares,
+            keep, other, user_keep, user_other, negatives, pace, user_share, user_targets, adagrad, state,
+            lines, backs, targets,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def alias_table(chance: NDArray[np.float64], keep: Floats, other: Ints) -> None:
+    """Fill an alias table (Walker, 1977; Vose, 1991) from chances that sum to their number."""
+    n = chance.shape[0]
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    lows = highs = 0
+    for i in range(n):
+        keep[i], other[i] = 1.0, i
+        if chance[i] < 1.0:
+            low[lows] = i
+            lows += 1
+        else:
+            high[highs] = i
+            highs += 1
+    while lows > 0 and highs > 0:
+        lows -= 1
+        small, large = low[lows], high[highs - 1]
+        keep[small], other[small] = chance[small], large
+        chance[large] -= 1.0 - chance[small]
+        if chance[large] < 1.0:
+            highs -= 1
+            low[lows] = large
+            lows += 1
+
+
+@njit(**HOT)
+def remember(
+    offsets: Longs, items: Ints, owners: Ints, rows: Ints, strength: Floats, mass: Floats, decay: float
+) -> None:
+    """Each basket into its owner's memory: what was there fades by `decay`, what was bought gains one.
+
+    A product not yet remembered takes the weakest place, so a memory never grows.
+    """
+    for b in range(offsets.shape[0] - 1):
+        user = owners[b]
+        if user < 0:
+            continue
+        slots, grip = rows[user], strength[user]
+        for s in range(slots.shape[0]):
+            grip[s] *= F32(decay)
+        mass[user] = mass[user] * F32(decay) + F32(offsets[b + 1] - offsets[b])
+        for i in range(offsets[b], offsets[b + 1]):
+            place = 0
+            for s in range(slots.shape[0]):
+                if slots[s] == items[i]:
+                    place = s
+                    break
+                if grip[s] < grip[place]:
+                    place = s
+            if slots[place] != items[i]:
+                slots[place] = items[i]
+                grip[place] = F32(0.0)
+            grip[place] += F32(1.0)
+
+
+@njit(**HOT)
+def describe(
+    offsets: Longs,
+    context: Ints,
+    owners: Ints,
+    candidates: Ints,
+    vectors: Floats,
+    users: Floats,
+    share: Floats,
+    rows: Ints,
+    strength: Floats,
+    mass: Floats,
+    sharpness: float,
+    prior: float,
+    features: Floats,
+) -> None:
+    """Features of every candidate of every query, (queries, candidates, 5): see `model.blend`."""
+    width = vectors.shape[1]
+    middle = np.empty(width, F32)
+    rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)
+    for q in range(candidates.shape[0]):
+        seen = context[offsets[q] : offsets[q + 1]]
+        lengths = np.empty(seen.shape[0], F32)
+        middle[:] = F32(0.0)
+        for j in range(seen.shape[0]):
+            row = vectors[seen[j]]
+            lengths[j] = np.sqrt(dot(row, row))
+            for i in range(width):
+                middle[i] += row[i]
+        span = np.sqrt(dot(middle, middle))
+        user = owners[q]
+        reach = np.sqrt(dot(users[user], users[user])) if user >= 0 else F32(0.0)
+        for c in range(candidates.shape[1]):
+            p = candidates[q, c]
+            out = features[q, c]
+            out[:] = F32(0.0)
+            if p < 0:
+                out[3] = np.log(F32(prior) / (mass[user] + F32(prior))) if user >= 0 else F32(0.0)
+                out[4] = rarest
+                continue
+            row = vectors[p]
+            length = np.sqrt(dot(row, row)) + F32(1e-12)
+            if span > 0.0:
+                out[0] = dot(row, middle) / (length * span)
+                near = F32(0.0)
+                for j in range(seen.shape[0]):
+                    near += np.exp(F32(sharpness) * dot(row, vectors[seen[j]]) / (length * lengths[j] + F32(1e-12)))
+                out[2] = np.log(near / F32(seen.shape[0])) / F32(sharpness)
+            out[4] = np.log(share[p])
+            if user < 0:
+                continue
+            if reach > 0.0:
+                out[1] = dot(row, users[user]) / (length * reach)
+            grip = F32(0.0)
+            for s in range(rows.shape[1]):
+                if rows[user, s] == p:
+                    grip = strength[user, s]
+            out[3] = np.log((grip / share[p] + F32(prior)) / (mass[user] + F32(prior)))
+
+
+@njit(cache=True, nogil=True)
+def hide(
+    offsets: Longs, items: Ints, chosen: Longs, rivals: int, state: State
+) -> tuple[Longs, Ints, NDArray[np.int32]]:
+    """Queries from baskets: one product hidden, the others its context, rivals drawn from the window's purchases.
+
+    Returns the offsets and rows of the contexts, and the candidates with the hidden product in column 0. A rival
+    that is in the basket is drawn again, at most ten times over.
+    """
+    starts = np.zeros(chosen.shape[0] + 1, np.int64)
+    for q in range(chosen.shape[0]):
+        starts[q + 1] = starts[q] + offsets[chosen[q] + 1] - offsets[chosen[q]] - 1
+    context = np.empty(starts[-1], np.int32)
+    candidates = np.empty((chosen.shape[0], rivals + 1), np.int32)
+    for q in range(chosen.shape[0]):
+        first, after = offsets[chosen[q]], offsets[chosen[q] + 1]
+        hidden = first + np.int64(next_random(state) % np.uint64(after - first))
+        candidates[q, 0] = items[hidden]
+        context[starts[q] : starts[q] + hidden - first] = items[first:hidden]
+        context[starts[q] + hidden - first : starts[q + 1]] = items[hidden + 1 : after]
+        for r in range(rivals):
+            for _ in range(10):
+                rival = items[np.int64(next_random(state) % np.uint64(items.shape[0]))]
+                inside = False
+                for i in range(first, after):
+                    inside = inside or items[i] == rival
+                if not inside:
+                    break
+            candidates[q, r + 1] = rival
+    return starts, context, candidates

@@ -1,0 +1,92 @@
+"""Oracle: the learner's equations in plain NumPy and 64 bits, obviously right and slow. Tests hold the kernels to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class Rows:
+    """Vectors with their AdaGrad sums."""
+
+    vectors: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    def step(self, row: int, gradient: Vector, rate: float) -> None:
+        """Eq. 9 upwards along the log likelihood, the squared gradient added before dividing."""
+        self.squares[row] += gradient**2
+        self.vectors[row] += rate * gradient / np.sqrt(self.squares[row])
+
+
+def sigmoid(x: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-x)))
+
+
+def context(z: int, products: list[int], g: Vector, user: int, vectors: NDArray[np.float64], users: NDArray[np.float64],
+            user_share: float) -> Vector:  # fmt: skip
+    """h_z of Eq. 2 for the product at place z; with no other product or no user, the other half counts whole."""
+    others = [i for i in range(len(products)) if i != z]
+    if not others:
+        return users[user]
+    mean = sum(g[i] * vectors[products[i]] for i in others) / sum(g[i] for i in others)
+    return mean if user < 0 else (1 - user_share) * mean + user_share * users[user]
+
+
+def loss(target: Vector, h: Vector, negatives: NDArray[np.float64]) -> float:
+    """L of Eq. 6."""
+    return float(-np.log(sigmoid(target @ h)) - sum(np.log(sigmoid(-(n @ h))) for n in negatives))
+
+
+def learn_basket(products: list[int], g: Vector, user: int, items: Rows, users: Rows, drawn: list[list[int]],
+                 rate: float, user_share: float, drawn_users: list[int] | None = None) -> None:  # fmt: skip
+    """One basket, target by target, with the negatives drawn beforehand (those equal to the target left out)."""
+    start = items.vectors[products].copy()
+    gradients = np.zeros_like(start)
+    for z, product in enumerate(products):
+        frozen = items.vectors.copy()
+        frozen[products] = start
+        h = context(z, products, g, user, frozen, users.vectors, user_share).copy()
+        live = items.vectors[product]
+        slope = 1.0 - sigmoid(live @ h)
+        gradients[z] += slope * h
+        back = slope * live
+        for rival in drawn[z]:
+            slope = -sigmoid(items.vectors[rival] @ h)
+            back = back + slope * items.vectors[rival]
+            items.step(rival, slope * h, rate)
+        own = 0.0 if user < 0 else user_share if len(products) > 1 else 1.0
+        others = [i for i in range(len(products)) if i != z]
+        for i in others:
+            gradients[i] += (1.0 - own) * g[i] / sum(g[j] for j in others) * back
+        if user >= 0:
+            users.step(user, own * back, rate)
+    if user >= 0 and drawn_users is not None:
+        h = sum(g[i] * start[i] for i in range(len(products))) / g.sum()
+        slope = 1.0 - sigmoid(users.vectors[user] @ h)
+        back = slope * users.vectors[user]
+        users.step(user, slope * h, rate)
+        for rival in drawn_users:
+            slope = -sigmoid(users.vectors[rival] @ h)
+            back = back + slope * users.vectors[rival]
+            users.step(rival, slope * h, rate)
+        for i in range(len(products)):
+            gradients[i] += g[i] / g.sum() * back
+    for z, product in enumerate(products):
+        items.step(product, gradients[z], rate)
+
+
+def agreement(products: list[int], user: int, vectors: NDArray[np.float64], users: NDArray[np.float64]) -> float:
+    """Ψ of Eq. 7 over all pairs of units."""
+    units = [vectors[p] for p in products] + ([users[user]] if user >= 0 else [])
+    return float(np.mean([sigmoid(a @ b) for i, a in enumerate(units) for b in units[i + 1 :]]))
+
+
+def baskets(offsets: NDArray[np.int64], items: NDArray[np.int32]) -> list[list[int]]:
+    """Compressed rows as lists."""
+    return [items[first:after].tolist() for first, after in pairwise(offsets)]

@@ -1,0 +1,80 @@
+"""Rows: the codes of a stream's vocabulary turned into the rows of the model's tables.
+
+New labels of a window take rows in sorted order, and the products of a basket are sorted by row, so that neither
+the order of products in a basket nor the way a source numbers them leaves a trace in the model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baskets import Label, Vocabulary
+
+
+class Rows:
+    """A model's own vocabulary, and the translation from the last stream vocabulary it met."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self._theirs: Vocabulary | None = None
+        self._known = np.empty(0, np.int32)
+
+    def _translation(self, theirs: Vocabulary) -> NDArray[np.int32]:
+        """Row of each of their codes, −1 where it was not met yet."""
+        if theirs is not self._theirs:
+            self._theirs, self._known = theirs, np.empty(0, np.int32)
+        if len(theirs) > len(self._known):
+            new = self.vocabulary.find(theirs.labels[len(self._known) :])
+            self._known = np.append(self._known, new)
+        return self._known
+
+    def take(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
+        """The row of each code, taking in labels not met before; −1 stays −1."""
+        known = self._translation(theirs)
+        present = np.unique(codes)
+        present = present[present >= 0]
+        missing = present[known[present] < 0]
+        if len(missing):
+            labels = theirs.take(missing.tolist())
+            self.vocabulary.add(sorted(labels, key=_by_kind))
+            known[missing] = self.vocabulary.find(labels)
+        return _through(known, codes)
+
+    def find(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
+        """The row of each code, −1 where the model does not know it."""
+        if theirs is self.vocabulary:
+            return codes
+        if theirs is self._theirs:
+            return _through(self._translation(theirs), codes)
+        return _through(self.vocabulary.find(theirs), codes)
+
+
+def _through(table: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.append(table, np.int32(-1))[codes]
+
+
+def _by_kind(label: Label) -> tuple[bool, Label]:
+    return isinstance(label, str), label
+
+
+def sort_baskets(offsets: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The order that sorts the products of each basket by row."""
+    basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.lexsort((items, basket))
+
+
+def lifted(
+    offsets: NDArray[np.int64], items: NDArray[np.int32], parents: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Baskets of products as baskets of their parents, each parent once; products without one are left out.
+
+    >>> lifted(np.array([0, 3, 4]), np.array([0, 1, 2, 0]), np.array([5, 5, -1], np.int32))
+    (array([0, 1, 2]), array([5, 5], dtype=int32))
+    """
+    basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    above = parents[items].astype(np.int64)
+    width = int(parents.max(initial=0)) + 1
+    keys = np.unique((basket * width + above)[above >= 0])
+    starts = np.searchsorted(keys, np.arange(len(offsets)) * width)
+    return starts.astype(np.int64), (keys % width).astype(np.int32)

@@ -1,0 +1,31 @@
+"""Sampler: negatives drawn by how often each unit was met, online and in bounded memory (paper, Eq. 6).
+
+Where word2vec-style code keeps a list that grows with the stream, one exact count a unit is enough: before each
+window an alias table is laid over `count ** power`, in O(units), and a draw costs O(1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.model.kernels import alias_table
+
+
+def sampler(counts: NDArray[np.int64], power: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """The alias table (keep, other) of counts raised to a power; units never met are never drawn.
+
+    >>> keep, other = sampler(np.array([1, 3]), power=1.0)
+    >>> keep.tolist(), other.tolist()
+    ([0.5, 1.0], [1, 1])
+    """
+    chance = counts.astype(np.float64)
+    np.power(chance, power, out=chance, where=chance > 0)
+    total = chance.sum()
+    if total > 0:
+        chance *= len(counts) / total
+    else:
+        chance[:] = 1.0
+    keep, other = np.empty(len(counts), np.float32), np.empty(len(counts), np.int32)
+    alias_table(chance, keep, other)
+    return keep, other

@@ -1,0 +1,69 @@
+"""Tables: one vector a unit with its AdaGrad sums, growing geometrically (paper, section 4.2).
+
+The first vector of row r is a function of the seed and r alone, so a table grown in a hundred steps holds the same
+numbers as one grown in a single step, or loaded from disk in between.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FIRST_SQUARE = 1e-10
+"""Where AdaGrad sums start: far below any real squared gradient, so the first step has the full rate."""
+
+
+class Table:
+    """Vectors and AdaGrad sums of one kind of unit; rows `[:size]` are in use.
+
+    >>> table = Table(dim=4, seed=0, kind=0)
+    >>> table.grow(3)
+    >>> table.vectors.shape
+    (3, 4)
+    """
+
+    def __init__(self, dim: int, seed: int, kind: int) -> None:
+        self.dim, self.seed, self.kind, self.size = dim, seed, kind, 0
+        self._vectors = np.empty((0, dim), np.float32)
+        self._squares = np.empty((0, dim), np.float32)
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        return self._vectors[: self.size]
+
+    @property
+    def squares(self) -> NDArray[np.float32]:
+        return self._squares[: self.size]
+
+    def grow(self, size: int) -> None:
+        """Make room for rows up to `size`; new vectors start at U(−½, ½)/d."""
+        if size <= self.size:
+            return
+        if size > len(self._vectors):
+            room = max(size, len(self._vectors) * 3 // 2, 64)
+            self._vectors = _enlarged(self._vectors, room)
+            self._squares = _enlarged(self._squares, room)
+        self._vectors[self.size : size] = _first_vectors(self.seed, self.kind, self.size, size, self.dim)
+        self._squares[self.size : size] = FIRST_SQUARE
+        self.size = size
+
+    def load(self, vectors: NDArray[np.float32], squares: NDArray[np.float32]) -> None:
+        """Take in rows as they were saved."""
+        self._vectors, self._squares = np.array(vectors, np.float32), np.array(squares, np.float32)
+        self.size = len(self._vectors)
+
+
+def _enlarged(old: NDArray[np.float32], room: int) -> NDArray[np.float32]:
+    new = np.empty((room, old.shape[1]), np.float32)
+    new[: len(old)] = old
+    return new
+
+
+def _first_vectors(seed: int, kind: int, first: int, after: int, dim: int) -> NDArray[np.float32]:
+    """Rows `first` to `after` of an endless table of U(−½, ½)/d, read in blocks of fixed size."""
+    block, parts = 256, []
+    for start in range(first // block * block, after, block):
+        rng = np.random.default_rng([seed, kind, start])
+        rows = (rng.random((block, dim), np.float32) - np.float32(0.5)) / np.float32(dim)
+        parts.append(rows[max(first - start, 0) : after - start])
+    return np.concatenate(parts)

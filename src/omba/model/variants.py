@@ -1,0 +1,124 @@
+"""Variants: what OMBA is compared with in the paper's Table 2, each a few lines on the same kernels.
+
+OMBA itself keeps O(d(U + P)) numbers. Decay and Info also keep past baskets: of each, a window later, a share e^−τ
+is left, so the buffer settles at |B| / (1 − e^−τ) baskets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baskets import Baskets
+from omba.model.kernels import agreement
+from omba.model.omba import OMBA
+from omba.model.space import Pace, Part, Space
+
+
+class NoUser(OMBA):
+    """OMBA-No-User: baskets without their owners."""
+
+    def partial_fit(self, window: Baskets, allow_late: bool = False) -> NoUser:
+        super().partial_fit(replace(window, user_codes=None), allow_late)
+        return self
+
+    learn_many = partial_fit
+
+
+class NoValue(OMBA):
+    """OMBA without value-based weighting: all products weigh alike, whatever `value` says."""
+
+    def _power_law(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+
+class _Plain(OMBA):
+    """Plain SGD in place of AdaGrad and the adaptive rate."""
+
+    def _pace(self) -> Pace:
+        return replace(super()._pace(), adagrad=False, tau=0.0)
+
+
+class Cons(_Plain):
+    """OMBA-Cons: each vector is held near where the window found it, L + λ/2·|v − v₀|² (Zhang et al., 2017)."""
+
+    pull = 0.1
+
+    def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
+        tables = [table.vectors for table in (space.products, space.users)]
+        found = [vectors.copy() for vectors in tables]
+        for _ in range(self.epochs):
+            space.train(part, replace(self._pace(), epochs=1), rng)
+            for vectors, before in zip(tables, found, strict=True):
+                vectors -= self.pull * (vectors - before)
+
+
+class Decay(_Plain):
+    """OMBA-Decay: past baskets are learned again, with a chance that falls as e^−τ·age (Zhang et al., 2017)."""
+
+    forgetting = 0.1
+
+    def _reset(self) -> None:
+        super()._reset()
+        self.buffers: dict[int, Part] = {}
+
+    def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
+        if level in self.buffers:
+            old = self.buffers[level]
+            chance = np.minimum(1.0, math.exp(-self.forgetting) * self._weigh(space, old))
+            part = joined(chosen(old, np.flatnonzero(rng.random(len(chance)) < chance)), part)
+        self.buffers[level] = part
+        space.train(part, self._pace(), rng)
+
+    def _weigh(self, space: Space, part: Part) -> NDArray[np.float64]:
+        """How much likelier than the average each past basket is to be kept."""
+        return np.ones(len(part.owners))
+
+    def extra_state(self) -> dict[str, NDArray[Any]]:
+        names = ("offsets", "items", "weights", "owners")
+        return {f"buffer{level}.{n}": getattr(part, n) for level, part in self.buffers.items() for n in names}
+
+    def load_extra(self, state: dict[str, NDArray[Any]]) -> None:
+        names = ("offsets", "items", "weights", "owners")
+        levels = {int(name[6]) for name in state if name.startswith("buffer")}
+        self.buffers = {level: Part(*(state[f"buffer{level}.{n}"] for n in names)) for level in sorted(levels)}
+
+
+class Info(Decay):
+    """OMBA-Info: as Decay, but a basket the model explains badly (low Ψ) is likelier to stay (Silva et al., 2019)."""
+
+    def _weigh(self, space: Space, part: Part) -> NDArray[np.float64]:
+        surprise = np.array(
+            [
+                1.0 - agreement(part.items[first:after], space.products.vectors, owner, space.users.vectors)
+                for first, after, owner in zip(part.offsets[:-1], part.offsets[1:], part.owners, strict=True)
+            ]
+        )
+        mean = surprise.mean() if len(surprise) else 1.0
+        return surprise / max(mean, 1e-9)
+
+
+def chosen(part: Part, baskets: NDArray[np.int64]) -> Part:
+    """Some of a part's baskets."""
+    sizes = np.diff(part.offsets)[baskets]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.repeat(part.offsets[baskets] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return Part(offsets, part.items[places], part.weights[places], part.owners[baskets])
+
+
+def joined(first: Part, second: Part) -> Part:
+    """The baskets of two parts as one."""
+    return Part(
+        np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]]),
+        np.concatenate([first.items, second.items]),
+        np.concatenate([first.weights, second.weights]),
+        np.concatenate([first.owners, second.owners]),
+    )
+
+
+KINDS: dict[str, type[OMBA]] = {kind.__name__: kind for kind in (OMBA, NoUser, NoValue, Cons, Decay, Info)}
+"""Every learner by the name its snapshots carry."""
