@@ -16,6 +16,7 @@ from omba.errors import InputError, UnknownError, nearest
 from omba.model.blend import Blend
 from omba.model.categories import Categories
 from omba.model.evidence import Evidence
+from omba.model.forecast import Forecast
 from omba.model.kernels import hide
 from omba.model.prices import Prices
 from omba.model.rows import Rows, lifted, sort_baskets
@@ -97,6 +98,7 @@ class OMBA:
         self.blend = Blend(self.clues)
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
+        self.forecast = Forecast(self.seed)
         self.attributes: pa.Table | None = None
         self.clock, self.last_time = Clock.NONE, -(2**63)
         self.n_windows = 0
@@ -195,7 +197,9 @@ class OMBA:
         return self.prices.fit() if self.value == "fit" else self.value  # type: ignore[return-value]
 
     def _before(self, part: Part, rng: np.random.Generator) -> None:
-        """Predict the window with what was known until now, and weigh the clues by how well they did."""
+        """Predict the window with what was known until now: the forecast of lifts and the weights of the clues learn
+        from how well they did."""
+        self.forecast.learn(self.product_vectors, self.evidence, part.offsets, part.items)
         many = np.flatnonzero(np.diff(part.offsets) > 1)
         if not self.clues or len(many) == 0:
             return

@@ -25,6 +25,7 @@ from safetensors.numpy import load_file, save_file
 from omba.baskets import Clock, Label
 from omba.errors import InputError, OmbaError, SnapshotError
 from omba.model.evidence import Evidence
+from omba.model.forecast import Forecast
 
 if TYPE_CHECKING:
     from omba.model.omba import OMBA
@@ -83,6 +84,7 @@ def load(folder: Path) -> OMBA:
 
 def _write(model: OMBA, place: Path) -> None:
     arrays: Arrays = {f"evidence.{k}": v for k, v in model.evidence.state().items()}
+    arrays |= {f"forecast.{k}": v for k, v in model.forecast.state().items()}
     for level, space in enumerate(model.spaces):
         arrays |= {f"space{level}.{k}": v for k, v in space.state().items()}
     arrays |= {f"prices.{k}": v for k, v in model.prices.state().items()}
@@ -133,6 +135,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
         space.load(_under(arrays, f"space{level}."))
     model.prices.load(_under(arrays, "prices."))
     model.evidence = Evidence.from_state(_under(arrays, "evidence."))
+    model.forecast = Forecast.from_state(_under(arrays, "forecast."))
     model.blend.weights, model.blend.hessian = arrays["blend.weights"], arrays["blend.hessian"]
     model.load_extra(arrays)
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]

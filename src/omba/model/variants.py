@@ -120,5 +120,20 @@ def joined(first: Part, second: Part) -> Part:
     )
 
 
+def make(name: str, seed: int = 0, **settings: Any) -> OMBA:
+    """A learner by the name it has in comparisons: `omba` with the defaults, all others with the paper's setting."""
+    if name == "omba":
+        return OMBA(seed=seed, **settings)
+    return NAMES[name].paper(seed=seed, **settings)
+
+
+NAMES: dict[str, type[OMBA]] = {
+    "omba-paper": OMBA,
+    "omba-no-user": NoUser,
+    "omba-no-value": NoValue,
+    "omba-cons": Cons,
+    "omba-decay": Decay,
+    "omba-info": Info,
+}
 KINDS: dict[str, type[OMBA]] = {kind.__name__: kind for kind in (OMBA, NoUser, NoValue, Cons, Decay, Info)}
 """Every learner by the name its snapshots carry."""

@@ -1,0 +1,88 @@
+"""From a model to rules: the one place where mining meets a learner, and takes only arrays and counts from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from omba.baskets import Baskets, Label
+from omba.rules.counts import Counts
+from omba.rules.mine import mine
+from omba.rules.rules import Rules
+from omba.rules.space import Space
+
+Three = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+class Evidence(Protocol):
+    """Streaming counts: what was bought, and what was bought together."""
+
+    counts: NDArray[np.int64]
+    n_baskets: int
+
+    def pairs(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]: ...
+    def observed(self, minimum: int = 1) -> Three: ...
+
+
+class Forecast(Protocol):
+    """What lift to expect next."""
+
+    def expect(self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int) -> Three: ...
+
+
+class Prices(Protocol):
+    """The mean price of each product."""
+
+    means: NDArray[np.float64]
+    known: bool
+
+
+class Learned(Protocol):
+    """What mining reads of a model."""
+
+    products: Sequence[Label]
+    product_vectors: NDArray[np.float32]
+    evidence: Evidence
+    forecast: Forecast
+    prices: Prices
+    attributes: pa.Table | None
+
+
+def mine_rules(model: Any, top: int = 100, evidence: Baskets | None = None, **options: Any) -> Rules:
+    """The strongest rules of a model, with their evidence.
+
+    Counts come from what the model kept while it learned; with `evidence`, they are counted exactly over those
+    baskets. `options` are those of `omba.rules.mine.mine`: preset, sort, where, antecedents, …
+    """
+    return mine(space_of(model, evidence), top, **options)
+
+
+def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
+    """The model's vectors and counts as a space to mine."""
+    labels = model.products
+    if evidence is not None:
+        exact = Counts.of(evidence, labels)
+        n, counts, pairs, itemsets, observed = exact.n, exact.products, exact.pairs, exact.itemsets, exact.observed()
+    else:
+        kept = model.evidence
+        n, counts, pairs, itemsets, observed = kept.n_baskets, kept.counts[: len(labels)], kept.pairs, None, kept.observed()
+
+    def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
+        return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n)
+
+    return Space(
+        labels=labels,
+        vectors=model.product_vectors,
+        counts=counts,
+        n_baskets=n,
+        pair_counts=pairs,
+        itemset_counts=itemsets,
+        observed=observed,
+        prices=model.prices.means if model.prices.known else None,
+        attributes=model.attributes,
+        expected=expected,
+    )
