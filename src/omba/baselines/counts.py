@@ -59,12 +59,12 @@ class Sup(Pop):
     def together(self, queries: Queries) -> NDArray[np.float64]:
         """c(x, y) for each context product x (a row) and each candidate y of its query (a column)."""
         candidates = queries.candidates[queries.rows]
-        products = np.broadcast_to(queries.items[:, None], candidates.shape)
+        if candidates.size == 0:
+            return np.zeros(candidates.shape)
         last = self.n_products
-        found = self.pairs[
-            np.where(products < 0, last, products).ravel(), np.where(candidates < 0, last, candidates).ravel()
-        ]
-        return np.asarray(found, np.float64).reshape(candidates.shape)
+        rows = np.repeat(np.where(queries.items < 0, last, queries.items), candidates.shape[1])
+        columns = np.where(candidates < 0, last, candidates).ravel()
+        return np.asarray(self.pairs[rows, columns], np.float64).reshape(candidates.shape)
 
 
 class Lift(Sup):

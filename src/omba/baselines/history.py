@@ -33,6 +33,6 @@ class History(Scorer):
         users = np.where(queries.user_codes < 0, self.n_users, queries.user_codes)
         products = np.where(queries.candidates < 0, self.n_products, queries.candidates)
         bought = np.asarray(self.counts[np.repeat(users, products.shape[1]), products.ravel()]).reshape(products.shape)
-        expected = self.of_user[users][:, None] * self.of_product[products] / self.of_product.sum()
+        expected = self.of_user[users][:, None] * self.of_product[products] / max(self.counts.sum(), 1)
         scores: NDArray[np.float64] = np.log1p(bought / expected)
         return scores

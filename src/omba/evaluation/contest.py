@@ -19,8 +19,8 @@ from omba.evaluation.trial import Factory, run
 
 logger = logging.getLogger("omba")
 
-Progress = Callable[[str, int, int], None]
-"""Called with a method's name, the work it has done and all of its work."""
+Progress = Callable[[str, float], None]
+"""Called with a method's name and the share of its work that is done, up to 1."""
 
 
 def evaluate(
@@ -92,9 +92,9 @@ def _factories(methods: str | Iterable[str] | Mapping[str, str | Factory]) -> di
     }
 
 
-def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: int, total: int) -> None:
+def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: float) -> None:
     if progress is not None:
-        progress(name, turn * total + done, turns * total)
+        progress(name, (turn + done) / turns)
 
 
 def _target_prices(asked: list[Queries]) -> NDArray[np.float32]:

@@ -22,6 +22,8 @@ from omba.evaluation.metrics import Ranks, ranks
 Factory = Callable[[int], Method]
 """Builds a method from a seed."""
 
+Tick = Callable[[float], None]
+
 WARM_UP = 50
 """Baskets a throw-away method learns first, so that compiling and loading are not counted as learning."""
 
@@ -47,9 +49,9 @@ def run(
     asked: Sequence[Queries],
     every: str | int = "1d",
     seed: int = 0,
-    tick: Callable[[int, int], None] = lambda done, total: None,
+    tick: Tick = lambda done: None,
 ) -> Trial:
-    """Take a new method through the stream; `tick(done, total)` is called after each piece of work."""
+    """Take a new method through the stream; `tick` is told the share of the work done, after each piece."""
     warm_up(factory, baskets, asked[0])
     with PeakMemory() as peak:
         method: Any = factory(seed)
@@ -65,7 +67,7 @@ def _online(
     asked: Sequence[Queries],
     every: str | int,
     trial: Trial,
-    tick: Callable[[int, int], None],
+    tick: Tick,
 ) -> None:
     by_first = {queries.first: queries for queries in asked}
     first, last = 0, max(by_first)
@@ -78,7 +80,7 @@ def _online(
         method.partial_fit(window)
         trial.learn_seconds += perf_counter() - began
         first += len(window)
-        tick(first, last)
+        tick(first / last)
 
 
 def _batch(
@@ -87,14 +89,14 @@ def _batch(
     asked: Sequence[Queries],
     every: str | int,
     trial: Trial,
-    tick: Callable[[int, int], None],
+    tick: Tick,
 ) -> None:
     for done, queries in enumerate(asked, 1):
         began = perf_counter()
         method.fit(baskets.slice(0, queries.first))
         trial.learn_seconds += perf_counter() - began
         _score(method, queries, trial)
-        tick(done, len(asked))
+        tick(done / len(asked))
 
 
 def _score(method: Any, queries: Queries, trial: Trial) -> None:
