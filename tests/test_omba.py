@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_a_stream_numbered_otherwise_gives_the_same_model():
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_products_in_a_basket_does_not_matter(seed):
     baskets, rng = world(60), np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in zip(baskets.offsets, baskets.offsets[1:])])
+    order = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in pairwise(baskets.offsets)])
     shuffled = replace(baskets, items=baskets.items[order], prices=baskets.prices[order])
     pace = {**SMALL, "value": "fit"}
     assert same(omba.OMBA(**pace).fit(baskets), omba.OMBA(**pace).fit(shuffled))
@@ -163,7 +164,7 @@ def test_an_empty_context_still_ranks_and_the_basket_itself_is_left_out():
 
 def test_rank_and_score_tell_the_same():
     model = omba.OMBA(**SMALL).fit(world())
-    products, scores = zip(*model.rank(["p0"], "u2", 5))
+    products, scores = zip(*model.rank(["p0"], "u2", 5), strict=True)
     assert np.allclose(model.score(["p0"], "u2", products), scores, atol=1e-5)
 
 

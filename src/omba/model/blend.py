@@ -1,7 +1,8 @@
 """Blend: how much each clue counts in a score, fitted online, predict first and learn after.
 
 The paper scores a candidate by the plain sum of two cosines, to the mean of the context and to the user. Here five
-clues x (five more where products have categories, for the same space one level up) are weighed by a conditional logit, p(c) ∝ exp(w·x(c)) among the candidates of a query:
+clues x (and five more one level up, where products have categories) are weighed by a conditional logit,
+p(c) ∝ exp(w·x(c)) among the candidates of a query:
 
     0  cosine to the mean context vector                     (the paper's)
     1  cosine to the user's vector                           (the paper's)

@@ -25,7 +25,7 @@ class Categories:
     def __init__(self) -> None:
         self.level: str | None = None
         self.vocabulary = Vocabulary()
-        self.parents = np.empty(0, np.int32)
+        self.parents: NDArray[np.int32] = np.empty(0, np.int32)
 
     def learn(self, attributes: pa.Table | None, products: Vocabulary) -> None:
         """Look up the products that have joined since the last window."""
@@ -43,7 +43,7 @@ class Categories:
             self.vocabulary.add(sorted({c for _, c in found}, key=lambda c: (isinstance(c, str), c)))
             for place, category in found:
                 parents[place] = self.vocabulary.codes[category]
-        self.parents: NDArray[np.int32] = np.append(self.parents, parents)
+        self.parents = np.append(self.parents, parents)
 
 
 def finest(attributes: pa.Table) -> str | None:

@@ -8,6 +8,7 @@ loops vectorise while NaN guards keep their meaning. `model.oracle` holds the sa
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -24,7 +25,7 @@ F32 = np.float32
 
 
 @njit(inline="always")
-def next_random(state: State) -> np.uint64:
+def next_random(state: State) -> Any:
     """One step of xorshift128+ (Vigna, 2017): 64 random bits for two shifts and an addition."""
     x, y = state[0], state[1]
     state[0] = y
@@ -35,7 +36,7 @@ def next_random(state: State) -> np.uint64:
 
 
 @njit(inline="always")
-def draw(keep: Floats, other: Ints, state: State) -> int:
+def draw(keep: Floats, other: Ints, state: State) -> Any:
     """A row from an alias table: cell i stands for itself with probability keep[i], else for other[i]."""
     bits = next_random(state)
     cell = np.int64(((bits >> np.uint64(32)) * np.uint64(keep.shape[0])) >> np.uint64(32))
@@ -44,12 +45,12 @@ def draw(keep: Floats, other: Ints, state: State) -> int:
 
 
 @njit(inline="always")
-def sigmoid(x: float) -> float:
+def sigmoid(x: Any) -> Any:
     return F32(1.0) / (F32(1.0) + np.exp(-x))
 
 
 @njit(**HOT)
-def dot(a: Floats, b: Floats) -> float:
+def dot(a: Floats, b: Floats) -> Any:
     total = F32(0.0)
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -95,7 +96,7 @@ def step(vector: Floats, squares: Floats, gradient: Floats, rate: float, adagrad
 
 
 @njit(**HOT)
-def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> float:
+def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
     """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
 
     Product pairs are taken around a ring in row order (exact up to three products), the user's pairs at no more

@@ -124,7 +124,9 @@ class OMBA:
 
     # Learning.
 
-    def fit(self, baskets: Streamed, every: str | int = "1d", progress: Callable[[Baskets], None] | None = None) -> Self:
+    def fit(
+        self, baskets: Streamed, every: str | int = "1d", progress: Callable[[Baskets], None] | None = None
+    ) -> Self:
         """Begin anew and stream all windows; `progress` is called with each window once it is learned."""
         self._reset()
         for window in baskets.windows(every):
@@ -150,7 +152,9 @@ class OMBA:
         if window.times is None or len(window) == 0:
             return
         if self.clock is not Clock.NONE and window.clock is not self.clock:
-            raise InputError(f"the window tells time by {window.clock.value}, the model by {self.clock.value}: keep to one")
+            raise InputError(
+                f"the window tells time by {window.clock.value}, the model by {self.clock.value}: keep to one"
+            )
         first, last = int(window.times.min()), int(window.times.max())
         if first < self.last_time and not allow_late:
             raise InputError(
@@ -297,7 +301,7 @@ class OMBA:
             self._tell(f"user {user!r} is not known to the model: scored without one")
         offsets = np.array([0, len(context)], np.int64)
         features = self._describe(offsets, context, np.array([owner], np.int32), rows[None, :])
-        return self.blend.score(features)[0]
+        return np.asarray(self.blend.score(features)[0])
 
     def score_queries(self, queries: Asked) -> NDArray[np.float32]:
         """Scores of many queries at once, one row a query."""
@@ -318,7 +322,9 @@ class OMBA:
             self._tell(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")
         return rows[rows >= 0]
 
-    def _best(self, scores: NDArray[np.float32], without: NDArray[np.integer[Any]], n: int) -> list[tuple[Label, float]]:
+    def _best(
+        self, scores: NDArray[np.float32], without: NDArray[np.integer[Any]], n: int
+    ) -> list[tuple[Label, float]]:
         scores = np.where(self.product_counts > 1, scores, -np.inf)
         scores[without] = -np.inf
         n = min(n, int(np.isfinite(scores).sum()))
@@ -337,7 +343,7 @@ class OMBA:
         if len(self.spaces) > 1:
             parents = np.append(self.hierarchy.parents, np.int32(-1))
             clues.append(self.spaces[1].describe(offsets, parents[context], owners, parents[candidates]))
-        return np.concatenate(clues, axis=2) if len(clues) > 1 else clues[0]
+        return np.concatenate(clues, axis=2)
 
     def _tell(self, note: str) -> None:
         """Say a thing once."""

@@ -1,9 +1,10 @@
-"""Oracle: the learner's equations in plain NumPy and 64 bits, obviously right and slow. Tests hold the kernels to it."""
+"""Oracle: the learner's equations in plain NumPy and 64 bits, obviously right and slow; tests hold the kernels to it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ class Rows:
         self.vectors[row] += rate * gradient / np.sqrt(self.squares[row])
 
 
-def sigmoid(x: float) -> float:
+def sigmoid(x: Any) -> float:
     return float(1.0 / (1.0 + np.exp(-x)))
 
 
@@ -33,9 +34,9 @@ def context(z: int, products: list[int], g: Vector, user: int, vectors: NDArray[
     """h_z of Eq. 2 for the product at place z; with no other product or no user, the other half counts whole."""
     others = [i for i in range(len(products)) if i != z]
     if not others:
-        return users[user]
+        return np.asarray(users[user])
     mean = sum(g[i] * vectors[products[i]] for i in others) / sum(g[i] for i in others)
-    return mean if user < 0 else (1 - user_share) * mean + user_share * users[user]
+    return np.asarray(mean if user < 0 else (1 - user_share) * mean + user_share * users[user])
 
 
 def loss(target: Vector, h: Vector, negatives: NDArray[np.float64]) -> float:

@@ -70,7 +70,7 @@ def load(folder: Path) -> OMBA:
         manifest = json.loads((place / "manifest.json").read_text())
         if manifest["version"] != VERSION:
             raise SnapshotError(
-                f"the model in {str(folder)!r} has format {manifest['version']}, this omba reads {VERSION}: learn it anew"
+                f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}: learn anew"
             )
         for file, expected in manifest["files"].items():
             if _digest(place / file) != expected:
@@ -149,7 +149,9 @@ def _under(arrays: Arrays, prefix: str) -> Arrays:
 def _labels(labels: list[Label]) -> pa.Table:
     """Labels as text, with a flag for those that were integers."""
     whole = [isinstance(label, int) for label in labels]
-    return pa.table({"label": pa.array([str(label) for label in labels], pa.string()), "whole": pa.array(whole, pa.bool_())})
+    return pa.table(
+        {"label": pa.array([str(label) for label in labels], pa.string()), "whole": pa.array(whole, pa.bool_())}
+    )
 
 
 def _from_labels(table: pa.Table) -> list[Label]:

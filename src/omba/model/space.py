@@ -104,7 +104,8 @@ class Space:
         share = (self.counts + 0.5) / (self.counts.sum() + 0.5 * len(self.counts))
         describe(
             offsets, context[known], owners, candidates, self.products.vectors, self.users.vectors,
-            share.astype(np.float32), self.memory.rows, self.memory.strength, self.memory.mass, SHARPNESS, PRIOR, features,
+            share.astype(np.float32), self.memory.rows, self.memory.strength, self.memory.mass,
+            SHARPNESS, PRIOR, features,
         )  # fmt: skip
         return features
 

@@ -69,7 +69,13 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         n, counts, pairs, itemsets, observed = exact.n, exact.products, exact.pairs, exact.itemsets, exact.observed()
     else:
         kept = model.evidence
-        n, counts, pairs, itemsets, observed = kept.n_baskets, kept.counts[: len(labels)], kept.pairs, None, kept.observed()
+        n, counts, pairs, itemsets, observed = (
+            kept.n_baskets,
+            kept.counts[: len(labels)],
+            kept.pairs,
+            None,
+            kept.observed(),
+        )
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
         return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n)
@@ -79,7 +85,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         vectors=model.product_vectors,
         counts=counts,
         n_baskets=n,
-        pair_counts=pairs,
+        pair_counts=model.evidence.pairs if evidence is None else exact.pairs,
         itemset_counts=itemsets,
         observed=observed,
         prices=model.prices.means if model.prices.known else None,
