@@ -159,7 +159,7 @@ class OMBA:
         if first < self.last_time and not allow_late:
             raise InputError(
                 f"the window begins at {window.clock.show(first)}, before {window.clock.show(self.last_time)}, up to"
-                " which the model has learned: give windows in order of time, or allow_late=True to learn it all the same"
+                " which the model has learned: give windows in order of time, or allow_late=True to learn it anyway"
             )
         self.clock, self.last_time = window.clock, max(self.last_time, last)
 
@@ -275,7 +275,7 @@ class OMBA:
 
     def vector(self, product: Label) -> NDArray[np.float32]:
         """The vector of a product."""
-        return self.product_vectors[self.row(product)].copy()
+        return np.array(self.product_vectors[self.row(product)])
 
     def similar(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
         """The nearest products by cosine; those met only once, whose vectors are still noise, are left out."""

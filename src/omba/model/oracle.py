@@ -1,4 +1,4 @@
-"""Oracle: the learner's equations in plain NumPy and 64 bits, obviously right and slow; tests hold the kernels to it."""
+"""Oracle: the learner's equations in plain NumPy and 64 bits, right and slow: tests hold the kernels to it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def load(folder: Path) -> OMBA:
         manifest = json.loads((place / "manifest.json").read_text())
         if manifest["version"] != VERSION:
             raise SnapshotError(
-                f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}: learn anew"
+                f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}"
             )
         for file, expected in manifest["files"].items():
             if _digest(place / file) != expected:

@@ -66,16 +66,10 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     labels = model.products
     if evidence is not None:
         exact = Counts.of(evidence, labels)
-        n, counts, pairs, itemsets, observed = exact.n, exact.products, exact.pairs, exact.itemsets, exact.observed()
+        n, counts, observed = exact.n, exact.products, exact.observed()
     else:
         kept = model.evidence
-        n, counts, pairs, itemsets, observed = (
-            kept.n_baskets,
-            kept.counts[: len(labels)],
-            kept.pairs,
-            None,
-            kept.observed(),
-        )
+        n, counts, observed = kept.n_baskets, kept.counts[: len(labels)], kept.observed()
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
         return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n)
@@ -86,7 +80,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         counts=counts,
         n_baskets=n,
         pair_counts=model.evidence.pairs if evidence is None else exact.pairs,
-        itemset_counts=itemsets,
+        itemset_counts=None if evidence is None else exact.itemsets,
         observed=observed,
         prices=model.prices.means if model.prices.known else None,
         attributes=model.attributes,
