@@ -99,7 +99,7 @@ def test_later_files_must_have_the_columns_of_the_first(tmp_path: Path) -> None:
 
 
 def test_text_in_a_price_column_is_counted_and_placed(tmp_path: Path) -> None:
-    content = 'basket,product,amount\n1,"a\nb",2\n1,c,N/A\n2,d,\n3,e,free\n'
+    content = 'basket,product,amount\n1,"a\nb",2\n1,"c\nd",N/A\n2,d,\n3,e,free\n'
     assert sentence(put(tmp_path, "s.csv", content), price="amount") == (
         "price column 'amount' holds text in 2 of 4 rows (first: 'N/A', line 4): give --price another column, or clean "
         "it; rows with no price are weighted as the product's mean"

@@ -10,6 +10,7 @@ import logging
 import lzma
 import math
 import zipfile
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from omba.baskets import Baskets
+from omba.errors import InputError
 from omba.sources import read_baskets, sorting, stream_baskets
+from omba.sources.items import Items, merge
 
 ROWS = [
     # basket, product, user, time, price, quantity, store
@@ -316,6 +319,18 @@ def test_a_stream_can_be_run_again_with_other_windows(tmp_path: Path) -> None:
         assert (stream.report.rows, stream.report.kept, stream.report.merged) == (5, 4, 1)
 
 
+def test_a_run_left_half_way_ends_where_another_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("basket,product,day\n" + "".join(f"{b},a,{b}\n" for b in range(9_999)))
+    monkeypatch.setattr(sorting, "CHUNK", 100)
+    with stream_baskets(path) as stream:
+        left = stream.windows()
+        next(left)
+        assert sum(len(window) for window in stream.windows()) == 9_999
+        with pytest.raises(InputError, match="this run of the stream is over"):
+            list(left)
+
+
 def test_the_report_of_a_stream_adds_up_at_all_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("basket,product,day\n" + "".join(f"{b},{p},{b}\n" for b in range(20) for p in ("a", "", "b", "a")))
@@ -364,6 +379,24 @@ def test_rows_out_of_time_order_are_sorted_and_it_is_said() -> None:
 def test_baskets_of_one_product_and_of_five_thousand_are_baskets() -> None:
     table = pd.DataFrame({"basket": [1] + [2] * 5_000, "product": [0, *range(5_000)]})
     assert read_baskets(table).sizes.tolist() == [1, 5_000]
+
+
+def test_rows_are_merged_as_the_plainest_loop_would() -> None:
+    random = np.random.default_rng(0)
+    visits = np.sort(random.integers(0, 50, 20_000))
+    codes = random.integers(0, 300, 20_000).astype(np.int32)
+    prices = random.choice([np.nan, -1.0, 0.0, 1.0, 2.0], 20_000)
+    quantities = random.choice([np.nan, 1.0, 3.0], 20_000)
+    known: dict[tuple[int, int], list[float]] = {}
+    pieces: Counter[tuple[int, int]] = Counter()
+    for visit, code, price, quantity in zip(visits, codes, prices, quantities, strict=True):
+        known.setdefault((visit, code), []).extend([price] if price > 0 else [])
+        pieces[visit, code] += 1 if np.isnan(quantity) else quantity
+    merged = merge(Items(visits, codes, prices, quantities))
+    assert list(zip(merged.visits, merged.codes, strict=True)) == list(known)
+    expected = [np.mean(prices) if prices else np.nan for prices in known.values()]
+    np.testing.assert_allclose(merged.prices, expected)
+    assert merged.quantities.tolist() == list(pieces.values())
 
 
 def test_parquet_of_dictionaries_and_bytes_is_text(tmp_path: Path) -> None:

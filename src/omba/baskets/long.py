@@ -61,9 +61,8 @@ def _attributes(baskets: Baskets) -> dict[str, Any]:
     if baskets.attributes is None:
         return {}
     rows = np.full(len(baskets.product_vocabulary) + 1, -1)
-    rows[baskets.product_vocabulary.find(baskets.attributes["product"].to_pylist())] = np.arange(
-        len(baskets.attributes)
-    )
+    codes = baskets.product_vocabulary.find(baskets.attributes["product"].to_pylist())
+    rows[codes] = np.arange(len(codes))
     rows[-1] = -1  # where products the vocabulary does not know have landed
     places = rows[baskets.items]
     taken = baskets.attributes.drop_columns("product").take(pa.array(places, mask=places < 0))

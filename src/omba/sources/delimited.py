@@ -59,6 +59,8 @@ class Delimited(Files):
             if broken := not_utf8(path):
                 return broken
         said = str(error)
+        if "CSV" not in said:
+            return super().explain(error)
         line = re.search(r"Error on Line: (\d+)", said)
         fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
         file = re.search(r"^\s*file = (.*)$", said, re.MULTILINE)

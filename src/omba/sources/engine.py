@@ -23,16 +23,17 @@ class Engine:
 
     def __init__(self, bounded: bool) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="omba-"))
+        remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         config: dict[str, Any] = {
             "temp_directory": str(self.folder / "spill"),
             "autoinstall_known_extensions": "false",
-            "TimeZone": "UTC",
         }
         if bounded:
             config |= {"memory_limit": STREAM_MEMORY, "threads": min(STREAM_THREADS, os.cpu_count() or 1)}
         # A file, since tables in memory are not compressed and could not be streamed out to disk as well.
         self.connection = duckdb.connect(str(self.folder / "rows.duckdb") if bounded else ":memory:", config=config)
-        self.connection.execute("SET enable_progress_bar = false")
+        self.connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
+        remove.detach()
         self.close = weakref.finalize(self, _close, self.connection, self.folder)
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:

@@ -33,7 +33,9 @@ def make_rows(engine: Engine, source: Source, columns: Columns) -> tuple[Clock, 
         report.notes += [read.note] if read.note else []
     sql |= {f"a{i}": f"c{names.index(name)}" for i, name in enumerate(columns.attributes.values())}
     values = ", ".join(f"{expression} AS {identifier(name)}" for name, expression in sql.items())
-    engine.execute(f"CREATE VIEW value AS SELECT {values}, row FROM {relation}")
+    # Text is turned into values once, and kept; what has types already is looked at where it lies.
+    kept = "TABLE" if source.untyped else "VIEW"
+    engine.execute(f"CREATE {kept} value AS SELECT {values}, row FROM {relation}")
     _make_view(engine, sql, clock)
     _count(engine, sql, report)
     return clock, report

@@ -35,12 +35,15 @@ class SortedStream(BasketStream):
     def __init__(self, engine: Engine, source: Source, columns: Columns, every: str | int | Every = "1d") -> None:
         super().__init__(every)
         self.engine, self.source, self.columns = engine, source, columns
+        self.run: _Run | None = None
         with self._plainly():
             self.clock, self.report = make_rows(engine, source, columns)
             self._make_visits()
             self._read_attributes()
 
     def close(self) -> None:
+        if self.run:
+            self.run.end()
         self.engine.close()
 
     def chunks(self) -> Iterator[Baskets]:
@@ -50,14 +53,21 @@ class SortedStream(BasketStream):
             # A connection gives one result at a time, hence a second one for the visits.
             cursor = self.engine.connection.cursor()
             visits = _Taker(cursor.sql("SELECT * FROM visits ORDER BY rowid").to_arrow_reader(CHUNK))
-            items = self.engine.connection.sql(
+            items = self._run(
                 f"SELECT visits.rowid AS visit, product{price_and_quantity} FROM rows JOIN visits USING (basket) "
                 "WHERE fate IS NULL ORDER BY visits.rowid, rows.row"
             )
-            for part in _whole_visits(items.to_arrow_reader(CHUNK)):
+            for part in _whole_visits(items):
                 visit = part["visit"].to_numpy()
                 yield self._chunk(part, visits.take(visit[-1] - visit[0] + 1 if len(visit) else 0))
             cursor.close()
+
+    def _run(self, sql: str) -> _Run:
+        """Start to read the items; a run that was left half way ends here."""
+        if self.run:
+            self.run.end()
+        self.run = _Run(self.engine.connection.sql(sql).to_arrow_reader(CHUNK))
+        return self.run
 
     def _chunk(self, rows: pa.Table, visits: pa.Table) -> Baskets:
         """Rows of whole visits, and those visits, as baskets."""
@@ -142,6 +152,27 @@ class SortedStream(BasketStream):
             ) from None
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise self.source.explain(error) from None
+
+
+class _Run:
+    """The batches of a result, until it is ended."""
+
+    def __init__(self, reader: Any) -> None:
+        self.reader, self.schema, self.ended = reader, reader.schema, False
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while not self.ended:
+            batch = next(self.reader, None)
+            if batch is None:
+                return
+            yield batch
+        raise InputError(
+            "this run of the stream is over, for it was closed or started again: take its windows in one go"
+        )
+
+    def end(self) -> None:
+        self.reader.close()
+        self.ended = True
 
 
 class _Taker:

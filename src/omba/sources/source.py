@@ -33,7 +33,7 @@ class Source(ABC):
     def explain(self, error: Exception) -> InputError:
         """What DuckDB says about the source, as one sentence."""
         said = str(error).split("\n")[0].strip()
-        return InputError(f"{self.title} cannot be read ({said}): look at it, or write it again")
+        return InputError(f"{self.title} cannot be read ({said}): mend that, and read it again")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,11 @@ class Column:
 
     def all(self, condition: str) -> bool:
         """Whether the condition holds for every value there is."""
-        return self.ask(f"x IS NOT NULL AND ({condition}) IS NOT TRUE") == (0,)
+        # Asked for one that does not, since that is mostly found at once.
+        values = f"SELECT {self.sql} AS x FROM {self.relation}"
+        return not self.engine.execute(
+            f"SELECT 1 FROM ({values}) WHERE x IS NOT NULL AND ({condition}) IS NOT TRUE LIMIT 1"
+        )
 
     def first(self, condition: str) -> str:
         """The first value that meets the condition, and its place."""
