@@ -175,3 +175,57 @@ def look_for(a: Rows, b: Rows, table: Words, trace: Words, seen: NDArray[np.bool
     for i in range(len(a)):
         key = pack(a[i], b[i])
         seen[i] = table[locate(table, home(slots, key), key)] != EMPTY or traced(trace, key, False)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_held(offsets: Longs, items: Rows, largest: int, table: Words, later: Longs, sold: Longs) -> int:
+    """Count the pairs that are in the table, and the products up to the last row of `sold`; baskets counted.
+
+    A table's value is the place of the pair in `later`. Baskets of more than `largest` products are passed over.
+    """
+    slots, counted = len(table) // 2, 0
+    for b in range(len(offsets) - 1):
+        basket = items[offsets[b] : offsets[b + 1]]
+        if len(basket) > largest:
+            continue
+        counted += 1
+        for i in range(len(basket)):
+            if basket[i] >= len(sold):
+                continue
+            sold[basket[i]] += 1
+            for j in range(i + 1, len(basket)):
+                key = pack(basket[i], basket[j])
+                slot = locate(table, home(slots, key), key)
+                if table[slot] != EMPTY:
+                    later[table[slot + ONE]] += 1
+    return counted
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_keys(table: Words, share: float, seed: np.uint64) -> Words:
+    """A share of the keys, chosen by the key and the seed alone, wherever they stand in the table."""
+    bound = np.uint64(share * 4294967296.0)
+    drawn, n = np.empty(len(table) // 2, np.uint64), 0
+    for i in range(0, len(table), 2):
+        if table[i] != EMPTY and mix(table[i] ^ seed) >> HALF < bound:
+            drawn[n] = table[i]
+            n += 1
+    return drawn[:n].copy()
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def packed(a: Rows, b: Rows) -> Words:
+    keys = np.empty(len(a), np.uint64)
+    for i in range(len(a)):
+        keys[i] = pack(a[i], b[i])
+    return keys
+
+
+def left_of(keys: Words) -> Rows:
+    """The lower product of each packed pair."""
+    return (keys >> HALF).astype(np.int32)
+
+
+def right_of(keys: Words) -> Rows:
+    """The higher product of each packed pair."""
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)

@@ -121,12 +121,18 @@ class Evidence:
         counts = (values & counting.COUNT).astype(np.int64)
         keep = np.flatnonzero(counts >= minimum)
         keep = keep[np.argsort(keys[keep])]
-        return left_of(keys[keep]), right_of(keys[keep]), counts[keep]
+        return counting.left_of(keys[keep]), counting.right_of(keys[keep]), counts[keep]
+
+    def sample(self, most: int, seed: int) -> tuple[Rows, Rows]:
+        """About `most` of the pairs in the table, each as likely as the next, in order."""
+        keys = counting.draw_keys(self._table, min(1.0, most / max(self.n_pairs, 1)), np.uint64(seed))
+        keys.sort()
+        return counting.left_of(keys), counting.right_of(keys)
 
     def partners(self, row: int) -> tuple[Rows, Longs]:
         """The products seen with this one and how often, most often first."""
         keys, values = self._entries()
-        a, b = left_of(keys), right_of(keys)
+        a, b = counting.left_of(keys), counting.right_of(keys)
         there = np.flatnonzero((a == row) | (b == row))
         rows, counts = a[there] + b[there] - np.int32(row), (values[there] & counting.COUNT).astype(np.int64)
         order = np.lexsort((rows, -counts))
@@ -200,11 +206,3 @@ def empty_table(slots: int) -> Words:
     table = np.full(2 * slots, counting.EMPTY, np.uint64)
     table[1::2] = 0
     return table
-
-
-def left_of(keys: Words) -> Rows:
-    return (keys >> counting.HALF).astype(np.int32)
-
-
-def right_of(keys: Words) -> Rows:
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)

@@ -1,0 +1,123 @@
+"""Cohort: a sample of pairs, held as they are known now, to be judged by what the next baskets bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.model import counting, likelihood
+from omba.model.evidence import LARGEST, Evidence, empty_table
+
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Rows = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+SHORTEST, LONGEST = 500, 50_000
+"""Baskets a cohort is watched for, at least and at most; in between, a quarter of those before it."""
+CELL = 1_500
+"""Pairs held for each stretch of cosines, of the seen and of the unseen each: the few close pairs count as much."""
+LOOK = 1 << 16
+"""Pairs looked at to find those."""
+ANCHORS, OTHERS, NEAR = 256, 8192, 24
+"""Close pairs: so many products, each with the nearest of so many others."""
+
+
+@dataclass
+class Cohort:
+    """Pairs with their cosine and counts at the start, and what was counted since."""
+
+    a: Rows
+    b: Rows
+    cosine: Floats
+    n_ab: Longs
+    n_a: Longs
+    n_b: Longs
+    later: Longs
+    """Baskets with both, since."""
+    sold: Longs
+    """Baskets with each product, since; by row."""
+    baskets: Longs
+    """[before the start, since]"""
+
+    def __post_init__(self) -> None:
+        self._table = empty_table(2 * len(self.a) + 1)
+        counting.insert(counting.packed(self.a, self.b), np.arange(len(self.a), dtype=np.uint64), self._table)
+
+    @classmethod
+    def draw(cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator) -> Cohort:
+        """Seen pairs, close pairs and any pairs, about as many from each stretch of cosines between the edges."""
+        near, anyhow = sample_near(vectors, evidence, rng), sample_any(evidence, rng)
+        seen = evidence.sample(LOOK, int(rng.integers(2**62)))
+        a, b = (np.concatenate(rows) for rows in zip(seen, near, anyhow, strict=True))
+        a, b = distinct(a, b)
+        cosine, n_ab = np.empty(len(a)), evidence.pairs(a, b)
+        likelihood.cosines(a, b, vectors, cosine)
+        cells = 2 * np.searchsorted(edges, cosine) + (n_ab > 0)
+        order = rng.permutation(len(a))
+        kept = np.sort(np.concatenate([order[cells[order] == cell][:CELL] for cell in range(2 * len(edges) + 2)]))
+        a, b, counts = a[kept], b[kept], evidence.counts
+        none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
+        baskets = np.array([evidence.n_baskets, 0], np.int64)
+        return cls(a, b, cosine[kept], n_ab[kept], counts[a], counts[b], *none, baskets)
+
+    @property
+    def over(self) -> bool:
+        """Whether enough baskets have gone by to judge."""
+        before, since = self.baskets.tolist()
+        return bool(since >= min(max(before // 4, SHORTEST), LONGEST))
+
+    @property
+    def chance(self) -> Floats:
+        """How often chance alone would have brought each pair together, given what was sold since."""
+        return self.sold[self.a] * self.sold[self.b] / max(int(self.baskets[1]), 1)
+
+    def watch(self, offsets: Longs, items: Rows) -> None:
+        """Count a window; baskets of more products than the evidence pairs are passed over."""
+        self.baskets[1] += counting.count_held(offsets, items, LARGEST, self._table, self.later, self.sold)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {field.name: getattr(self, field.name).copy() for field in fields(self)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, NDArray[Any]]) -> Cohort:
+        return cls(**{field.name: state[field.name].copy() for field in fields(cls)})
+
+
+def distinct(a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Pairs of two different products, each once, in order."""
+    keys = np.unique(counting.packed(a[a != b], b[a != b]))
+    return counting.left_of(keys), counting.right_of(keys)
+
+
+def known(evidence: Evidence) -> Rows:
+    """Products met more than once."""
+    return np.flatnonzero(evidence.counts > 1).astype(np.int32)
+
+
+def sample_any(evidence: Evidence, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Pairs of known products, half of the draws by how often they are bought."""
+    rows, half = known(evidence), LOOK // 2
+    if len(rows) == 0:
+        return rows, rows
+    weight = np.cumsum(evidence.counts[rows])
+    a, b = (
+        np.append(np.searchsorted(weight, rng.random(half) * weight[-1], "right"), rng.integers(0, len(rows), half))
+        for _ in range(2)
+    )
+    return rows[a], rows[b]
+
+
+def sample_near(vectors: Vectors, evidence: Evidence, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Pairs that are close: some products, and the nearest to each among some thousands of others."""
+    others = rng.permutation(known(evidence))[:OTHERS]
+    near = min(NEAR, len(others) - 1)
+    if near < 1:
+        return others[:0], others[:0]
+    unit = vectors[others] / np.maximum(np.linalg.norm(vectors[others], axis=1, keepdims=True), 1e-12)
+    cosines = unit[:ANCHORS] @ unit.T
+    nearest = np.argpartition(-cosines, near, axis=1)[:, : near + 1]
+    return np.repeat(others[:ANCHORS], near + 1), others[nearest].ravel()

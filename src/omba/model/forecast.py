@@ -1,0 +1,175 @@
+"""Forecast: the lift a pair of products should show in the next period, from its cosine and its past counts.
+
+A pair's lift λ is taken as gamma distributed around what its cosine promises, and its count n_ab, where chance alone
+would give e = n_a·n_b / n, as Poisson with mean e·λ. So the lift to expect is
+
+    E λ = (k + n_ab) / (k / m + e),        log m = link(cosine),    log k = strength(cosine),
+
+and the count of a later period is negative binomial around E λ, wider by what associations drift. Cosines already
+contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to what comes after:
+a sample of pairs is held with cosine and counts as they are, the baskets of the next period are counted for them, and
+then the parameters take a few Newton steps towards what happened (predict, then learn).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from omba.errors import SettingError
+from omba.model import likelihood
+from omba.model.cohort import SHORTEST, Cohort
+from omba.model.evidence import Evidence
+
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Rows = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+KNOTS = np.array([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
+# Where a new forecast begins: the parameters that nine months of groceries (Complete Journey, product types) led to.
+LINK = np.array([0.6, 0.7, 0.9, 1.3, 2.1, 3.0, 3.8, 4.5, 5.5])
+START = np.concatenate([LINK, LINK, [1.1, -2.5], [1.7, -4.0], [1.0, 0.1], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])])
+STEADY, SMOOTH, MEMORY = 2.0, 20.0, 0.5
+"""Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
+
+FADE = 0.5 ** (1 / 28)
+SHARE = 1 / 3
+"""The next period, against all baskets so far: a quarter after nine months."""
+
+
+class Forecast:
+    """Expected lift, learned as the stream goes.
+
+    >>> forecast = Forecast()
+    >>> expected, low, high = forecast.expect([0.4, 0.4], [0, 12], [100, 100], [100, 100], 10_000)
+    >>> bool(low[1] < expected[1] < high[1]), bool(expected[0] < expected[1])
+    (True, True)
+    """
+
+    def __init__(self, seed: int = 0, period: int | None = None) -> None:
+        if period is not None and period < 1:
+            raise SettingError(f"a period of {period} baskets is none: give 1 or more, or None for a third of the past")
+        self.seed, self.period = seed, period
+        self.theta = START.copy()
+        self.information = np.zeros((len(START), len(START)))
+        self.n_fits = 0
+        self.recent: Floats = np.zeros(0)
+        self.recent_baskets = 0.0
+        """Baskets with each product and in all, those of a month of windows ago counting half."""
+        self.cohort: Cohort | None = None
+
+    def expect(
+        self,
+        cosine: ArrayLike,
+        n_ab: ArrayLike,
+        n_a: ArrayLike,
+        n_b: ArrayLike,
+        n: int,
+        a: ArrayLike | None = None,
+        b: ArrayLike | None = None,
+    ) -> tuple[Floats, Floats, Floats]:
+        """The lift expected of pairs in the next period, and both ends of the interval that holds 90% of them.
+
+        The interval is of the lift that will be *shown*, count ÷ chance: it is as wide as the lift is uncertain and
+        the period short. Where a pair may well not occur at all, its low end is nothing but a trace of the expected
+        lift. Given the rows `a` and `b` of the products, those that have gone out of season are known as such.
+        """
+        told = (np.asarray(cosine, np.float64), *(np.asarray(x, np.int64) for x in (n_ab, n_a, n_b)))
+        columns = np.broadcast_arrays(*told)
+        cosine, n_ab, n_a, n_b = (column.ravel() for column in columns)
+        chance = n_a * n_b / n**2
+        if a is not None and b is not None:
+            recent = self._recent_share(a) * self._recent_share(b)
+            chance = np.minimum(chance, np.broadcast_to(recent, columns[0].shape).ravel())
+        chance = np.maximum(chance * (SHARE * n if self.period is None else self.period), 1e-12)
+        mean, low, high = (np.empty(cosine.size) for _ in range(3))
+        likelihood.expect(self.theta, KNOTS, cosine, n_ab, n_a, n_b, n, chance, mean, low, high)
+        shape = columns[0].shape
+        return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
+
+    def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
+        """Watch a window go by, before the model and the evidence learn it."""
+        offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
+        if self.cohort is None and evidence.n_baskets >= SHORTEST:
+            rng = np.random.default_rng([self.seed, self.n_fits])
+            self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng)
+        if self.cohort is not None:
+            self.cohort.watch(offsets, items)
+            if self.cohort.over:
+                self._fit(self.cohort)
+                self.cohort = None
+        sold = np.bincount(items, minlength=len(self.recent)).astype(np.float64)
+        sold[: len(self.recent)] += FADE * self.recent
+        self.recent, self.recent_baskets = sold, FADE * self.recent_baskets + len(offsets) - 1
+
+    def _recent_share(self, rows: ArrayLike) -> Floats:
+        rows = np.asarray(rows)
+        known = rows < len(self.recent)
+        share = np.zeros(rows.shape)
+        share[known] = self.recent[rows[known]] / max(self.recent_baskets, 1e-12)
+        return share
+
+    def _fit(self, cohort: Cohort) -> None:
+        """Newton steps on the likelihood of what happened, held back by what earlier periods told."""
+        chance, before = cohort.chance, int(cohort.baskets[0])
+        told = np.flatnonzero(chance > 0)
+        columns = [getattr(cohort, name)[told] for name in ("cosine", "n_ab", "n_a", "n_b")]
+        known = MEMORY * self.information
+        start, gradient, square = self.theta.copy(), np.empty(len(START)), np.empty((len(START), len(START)))
+
+        def worth(theta: Floats) -> float:
+            value = likelihood.likelihood(
+                theta, KNOTS, *columns, before, cohort.later[told], chance[told], gradient, square
+            )
+            return float(value - held_back(theta - START, PRIOR) - held_back(theta - start, known))
+
+        value = worth(self.theta)
+        for _ in range(20):
+            curvature = square + known + PRIOR
+            step = np.linalg.solve(curvature, gradient - PRIOR @ (self.theta - START) - known @ (self.theta - start))
+            scale = min(1.0, 1.0 / np.abs(step).max())
+            while (better := worth(self.theta + scale * step)) < value and scale > 1e-3:
+                scale /= 2
+            if better - value < 1e-2:
+                break
+            self.theta, value = self.theta + scale * step, better
+        worth(self.theta)
+        self.information = known + square
+        self.n_fits += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything, as plain arrays."""
+        sizes = np.array([self.seed, self.period or 0, self.n_fits], np.int64)
+        held = {} if self.cohort is None else self.cohort.state()
+        recent = {"recent": self.recent.copy(), "recent_baskets": np.array([self.recent_baskets])}
+        return {"sizes": sizes, "theta": self.theta.copy(), "information": self.information.copy(), **recent, **held}
+
+    @classmethod
+    def from_state(cls, state: dict[str, NDArray[Any]]) -> Forecast:
+        """A forecast that goes on exactly where the saved one stopped."""
+        seed, period, n_fits = state["sizes"].tolist()
+        forecast = cls(seed, period or None)
+        forecast.theta, forecast.information, forecast.n_fits = state["theta"], state["information"], n_fits
+        forecast.recent, forecast.recent_baskets = state["recent"], float(state["recent_baskets"][0])
+        if "later" in state:
+            forecast.cohort = Cohort.from_state(state)
+        return forecast
+
+
+def prior() -> Floats:
+    """How firmly parameters stay at the start: each a little, and links firmly near a shifted version of it."""
+    matrix = STEADY * np.eye(len(START))
+    bend = np.diff(np.eye(len(KNOTS)), 2, axis=0)
+    for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
+        matrix[link, link] += SMOOTH * bend.T @ bend
+    return matrix
+
+
+PRIOR = prior()
+
+
+def held_back(change: Floats, weight: Floats) -> float:
+    return float(change @ weight @ change / 2)

@@ -1,0 +1,194 @@
+# mypy: disallow_untyped_decorators=False
+"""Kernels of the forecast: the lift that a cosine and past counts lead to, how likely later counts are, quantiles.
+
+A pair's parameters `theta` are laid out as told by `forecast.py`: two links of the cosine (for pairs unseen and
+seen), two strengths with their slopes, the trust in rare products' cosines, and the drift at a few levels of lift.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+COMMON = 1000.0
+"""The count of the rarer product at which popularity neither lifts nor lowers the link."""
+LEVELS = np.log(np.array([0.3, 1.0, 3.0, 10.0, 30.0, 100.0]))
+"""Log-lifts at which the drift is told."""
+TAIL, NORMAL = 0.05, 1.6448536269514722
+"""What is left out at each end of an interval, and where the normal distribution leaves it out."""
+TRACE = 1e-6
+"""A low end of nothing is written as this share of the lift expected times the chance to occur: a sort still ranks."""
+FEW = 30.0
+"""Up to this mean, quantiles of a count are summed up term by term; beyond it the count is nearly continuous."""
+
+
+@njit(inline="always")
+def cell(knots, cosine):  # type: ignore[no-untyped-def]
+    """The knot at or before the cosine, and the share of the way to the next."""
+    c = min(max(cosine, knots[0]), knots[-1])
+    j = 0
+    while j < len(knots) - 2 and c >= knots[j + 1]:
+        j += 1
+    return j, (c - knots[j]) / (knots[j + 1] - knots[j])
+
+
+@njit(inline="always")
+def trust(theta, n_a, n_b):  # type: ignore[no-untyped-def]
+    """How much of its cosine a pair keeps: vectors of products met a few times are still mostly chance."""
+    rarer = min(n_a, n_b)
+    return rarer / (rarer + math.exp(theta))
+
+
+@njit(inline="always")
+def lift(theta, knots, cosine, n_ab, n_a, n_b, n):  # type: ignore[no-untyped-def]
+    """(mean m of the prior, its shape k, mean lift, relative variance of the lift, its part by drift)."""
+    size = len(knots)
+    link = 0 if n_ab == 0 else size
+    strength = 2 * size + (0 if n_ab == 0 else 2)
+    j, f = cell(knots, cosine * trust(theta[2 * size + 4], n_a, n_b))
+    popularity = math.log(min(n_a, n_b) / COMMON)
+    m = math.exp(theta[link + j] * (1 - f) + theta[link + j + 1] * f + theta[2 * size + 5] * popularity)
+    k = math.exp(theta[strength] + theta[strength + 1] * (knots[j] * (1 - f) + knots[j + 1] * f))
+    mean = (k + n_ab) / (k / m + n_a * n_b / n)
+    j, f = cell(LEVELS, math.log(mean))
+    drift = math.exp(theta[2 * size + 6 + j] * (1 - f) + theta[2 * size + 7 + j] * f)
+    return m, k, mean, 1.0 / (k + n_ab) + drift, drift
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def cosines(a: Rows, b: Rows, vectors: NDArray[np.float32], out: Floats) -> None:
+    for i in range(len(a)):
+        x, y = vectors[a[i]], vectors[b[i]]
+        xy = xx = yy = np.float32(0)
+        for d in range(len(x)):
+            xy += x[d] * y[d]
+            xx += x[d] * x[d]
+            yy += y[d] * y[d]
+        out[i] = xy / np.sqrt(xx * yy + 1e-30)
+
+
+@njit(inline="always")
+def rising(t, y):  # type: ignore[no-untyped-def]
+    """log Γ(t + y) − log Γ(t) and its derivative by t."""
+    value, slope = 0.0, 0.0
+    if y < 50:
+        for i in range(y):
+            value += math.log(t + i)
+            slope += 1.0 / (t + i)
+        return value, slope
+    value = math.lgamma(t + y) - math.lgamma(t)
+    # ψ(t + y) − ψ(t): sum up to where the asymptotic series is exact to many digits.
+    while t < 8.0:
+        slope += 1.0 / t
+        t, y = t + 1.0, y - 1
+    return value, slope + digamma(t + y) - digamma(t)
+
+
+@njit(inline="always")
+def digamma(x):  # type: ignore[no-untyped-def]
+    return math.log(x) - 0.5 / x - 1.0 / (12 * x * x) + 1.0 / (120 * x**4) - 1.0 / (252 * x**6)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def likelihood(
+    theta: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int,
+    later: Longs, chance: Floats, gradient: Floats, information: Floats,
+) -> float:  # fmt: skip
+    """Log-likelihood of the later counts, its gradient, and the sum of the squares of each pair's gradient.
+
+    A later count is negative binomial with mean chance · lift and the lift's relative variance; terms without
+    parameters are left out.
+    """
+    size, total = len(knots), 0.0
+    place, slope = np.empty(8, np.int64), np.empty(8)
+    gradient[:], information[:] = 0.0, 0.0
+    for i in range(len(cosine)):
+        m, k, mean, variance, drift = lift(theta, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n)
+        t, mu, y = 1.0 / variance, chance[i] * mean, later[i]
+        value, by_shape = rising(t, y)
+        total += value + t * math.log(t / (t + mu)) + y * math.log(mu / (t + mu))
+        by_mean = t * (y - mu) / (t + mu)
+        by_variance = -t * t * (by_shape + math.log(t / (t + mu)) + 1.0 - (t + y) / (t + mu))
+        level, part = cell(LEVELS, math.log(mean))
+        if LEVELS[0] < math.log(mean) < LEVELS[-1]:
+            rise = (theta[2 * size + 7 + level] - theta[2 * size + 6 + level]) / (LEVELS[level + 1] - LEVELS[level])
+            by_mean += by_variance * drift * rise
+        counted = n_ab[i] + k
+        prior = k / m / (k / m + n_a[i] * n_b[i] / n)
+        by_link = by_mean * prior
+        by_strength = by_mean * (k / counted - prior) - by_variance * k / (counted * counted)
+        share = trust(theta[2 * size + 4], n_a[i], n_b[i])
+        j, f = cell(knots, cosine[i] * share)
+        link = 0 if n_ab[i] == 0 else size
+        strength = 2 * size + (0 if n_ab[i] == 0 else 2)
+        place[0], slope[0] = link + j, by_link * (1 - f)
+        place[1], slope[1] = link + j + 1, by_link * f
+        place[2], slope[2] = strength, by_strength
+        place[3], slope[3] = strength + 1, by_strength * (knots[j] * (1 - f) + knots[j + 1] * f)
+        place[4], slope[4] = 2 * size + 4, 0.0
+        if knots[0] < cosine[i] * share < knots[-1]:
+            steep = (theta[link + j + 1] - theta[link + j]) / (knots[j + 1] - knots[j])
+            by_cosine = by_link * steep + by_strength * theta[strength + 1]
+            slope[4] = -by_cosine * cosine[i] * share * (1 - share)
+        place[5], slope[5] = 2 * size + 5, by_link * math.log(min(n_a[i], n_b[i]) / COMMON)
+        place[6], slope[6] = 2 * size + 6 + level, by_variance * drift * (1 - part)
+        place[7], slope[7] = 2 * size + 7 + level, by_variance * drift * part
+        for p in range(8):
+            gradient[place[p]] += slope[p]
+            for q in range(8):
+                information[place[p], place[q]] += slope[p] * slope[q]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def expect(
+    theta: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int, chance: Floats,
+    mean: Floats, low: Floats, high: Floats,
+) -> None:  # fmt: skip
+    """The mean lift, and both ends of the lift a pair will show where chance alone would bring it `chance` times."""
+    for i in range(len(cosine)):
+        if n_a[i] == 0 or n_b[i] == 0:
+            mean[i] = low[i] = high[i] = np.nan
+            continue
+        _, _, value, variance, _ = lift(theta, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n)
+        # Two products cannot meet more often than the more frequent one is bought.
+        most = n / max(n_a[i], n_b[i])
+        mean[i] = min(value, most)
+        below, above, occurs = ends(chance[i] * mean[i], variance)
+        low[i] = max(below / chance[i], TRACE * mean[i] * occurs)
+        high[i] = max(min(above / chance[i], most), mean[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def ends(mu: float, variance: float) -> tuple[float, float, float]:
+    """The 5% and 95% quantiles of a negative binomial count, carried on between whole numbers; P(count > 0).
+
+    The chance of a count y is spread over (y − 1, y] for the lower end and over [y, y + 1) for the upper one, so that
+    both are on the safe side. Large counts are taken as gamma, by the cube root that makes it nearly normal (E. B.
+    Wilson and M. M. Hilferty, 1931).
+    """
+    if mu > FEW:
+        spread = (1.0 / mu + variance) / 9.0
+        width = NORMAL * math.sqrt(spread)
+        return mu * max(1.0 - spread - width, 0.0) ** 3, mu * (1.0 - spread + width) ** 3, 1.0
+    t = 1.0 / variance
+    term = none = math.exp(-t * math.log1p(mu / t))
+    below = above = -1.0
+    total, y = 0.0, 0
+    while above < 0.0:
+        if below < 0.0 and total + term >= TAIL:
+            below = max(y - 1 + (TAIL - total) / term, 0.0)
+        if total + term >= 1.0 - TAIL:
+            above = y + (1.0 - TAIL - total) / term
+        total += term
+        term *= (t + y) / (y + 1.0) * mu / (t + mu)
+        y += 1
+    return below, above, 1.0 - none
