@@ -1,0 +1,64 @@
+"""The command line: `omba COMMAND`. A mistake gets one sentence on standard error and exit status 2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from omba.cli.ask import rank, similar
+from omba.cli.demo import demo
+from omba.cli.evaluate import evaluate
+from omba.cli.learn import learn
+from omba.cli.rules import rules
+from omba.errors import OmbaError
+from omba.terminal import notes, say
+
+__all__ = ["app", "main", "run"]
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+for command in (demo, learn, rules, similar, rank, evaluate):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def omba(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Tell the version and stop.")] = False,
+) -> None:
+    """Online market basket analysis: what belongs together, learned from a stream of baskets."""
+    if version:
+        from omba import __version__
+
+        typer.echo(__version__)
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """The entry point of the `omba` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit status: 0, 2 for a mistake, 130 where it was interrupted."""
+    with notes():
+        try:
+            return app(args=list(arguments), prog_name="omba", standalone_mode=False) or 0
+        except typer.TyperException as error:
+            return _refuse(error.format_message())
+        except OmbaError as error:
+            return _refuse(str(error))
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; nothing more may be written, not even on exit.
+            sys.stdout = None
+            return 0
+        except OSError as error:
+            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _refuse(sentence: str) -> int:
+    say(f"omba: {sentence}", style="red")
+    return 2

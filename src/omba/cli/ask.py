@@ -1,0 +1,76 @@
+"""`omba similar` and `omba rank`: what lies near a product, and what goes with a basket."""
+
+from __future__ import annotations
+
+import csv
+from typing import Annotated
+
+import typer
+
+from omba.baskets import Label
+from omba.cli.options import Count, Json, ModelFolder
+from omba.cli.output import give
+from omba.errors import InputError
+from omba.model import OMBA
+
+
+def similar(
+    product: Annotated[str, typer.Argument(help="A product.", show_default=False)],
+    model: ModelFolder,
+    top: Count = 10,
+    json: Json = None,
+) -> None:
+    """The products nearest to one, by the cosine of their vectors."""
+    learned = OMBA.load(model)
+    found = learned.similar(as_label(learned.products, product), top)
+    give(
+        [{"product": label, "similarity": cosine} for label, cosine in found],
+        json,
+        f"nearest to {product}",
+        ("product", "similarity"),
+        [(label, f"{cosine:.3f}") for label, cosine in found],
+    )
+
+
+def rank(
+    model: ModelFolder,
+    basket: Annotated[str, typer.Option(help="Products in the basket: 'A,B'.", show_default=False)],
+    user: Annotated[str | None, typer.Option(help="Whose basket it is.")] = None,
+    top: Count = 10,
+    json: Json = None,
+) -> None:
+    """The products that go best with a basket and its user."""
+    learned = OMBA.load(model)
+    products = [as_label(learned.products, name) for name in names(basket)]
+    owner = None if user is None else as_label(learned.users, user)
+    found = learned.rank(products, owner, top)
+    give(
+        [{"product": label, "score": score} for label, score in found],
+        json,
+        f"goes with {', '.join(map(str, products))}" + ("" if user is None else f", for {user}"),
+        ("product", "score"),
+        [(label, f"{score:.3f}") for label, score in found],
+    )
+
+
+def names(basket: str) -> list[str]:
+    """The products of a basket on the command line; one with a comma in it is put in double quotes.
+
+    >>> names('pasta, "salt, coarse"')
+    ['pasta', 'salt, coarse']
+    """
+    found = [name.strip() for name in next(csv.reader([basket], skipinitialspace=True), []) if name.strip()]
+    if not found:
+        raise InputError("--basket holds no product: give some as in --basket 'pasta,sauce'")
+    return found
+
+
+def as_label(known: list[Label], text: str) -> Label:
+    """Text from the command line as the label it means: a whole number where the labels are numbers.
+
+    >>> as_label([7, 8], "7"), as_label(["7"], "7"), as_label(["tea"], "te")
+    (7, '7', 'te')
+    """
+    if text not in known and text.lstrip("-").isdigit() and int(text) in known:
+        return int(text)
+    return text

@@ -1,0 +1,27 @@
+"""`omba demo`: see for yourself, in a minute or two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from omba import demo as demonstration
+from omba.cli.options import Json, Until
+from omba.cli.output import write_json
+from omba.cli.sources import Columns, read
+from omba.rules.export import records
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the model and the report go.")] = Path("omba-demo"),
+    until: Until = None,
+    json: Json = None,
+) -> None:
+    """Learn a real year of groceries day by day, print its rules, and write a report."""
+    baskets = read("complete-journey", Columns()).between(None, until)
+    found = demonstration.run(baskets, out)
+    tables = {"strongest": list(records(found.strongest)), "unseen": list(records(found.unseen))}
+    if not write_json(tables, json):
+        demonstration.show(found)

@@ -1,0 +1,171 @@
+"""`omba learn`: a stream of baskets into a model on disk, begun anew or gone on with."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from omba import terminal
+from omba.baskets import Baskets, Clock
+from omba.cli import options
+from omba.cli.output import write_json
+from omba.cli.sources import Columns, opened, tell
+from omba.errors import SettingError
+from omba.model import OMBA
+from omba.model.snapshot import CURRENT
+from omba.settings import PAPER, Value
+
+INTERRUPTED = 130
+
+
+@options.with_settings
+def learn(
+    source: options.Source,
+    model: options.ModelFolder,
+    basket: options.BasketColumn = None,
+    product: options.ProductColumn = None,
+    user: options.UserColumn = None,
+    time: options.TimeColumn = None,
+    price: options.PriceColumn = None,
+    quantity: options.QuantityColumn = None,
+    store: options.StoreColumn = None,
+    every: options.Every = "1d",
+    until: options.Until = None,
+    new: Annotated[bool, typer.Option("--new", help="Start over, whatever the folder holds.")] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="Begin with the paper's settings instead of ours.")] = False,
+    json: options.Json = None,
+    **settings: Any,
+) -> None:
+    """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
+    wanted = options.read_settings(settings)
+    learner = _continued(model, wanted, paper) if not new and (model / CURRENT).exists() else None
+    goes_on = learner is not None
+    learner = learner or OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
+    model.mkdir(parents=True, exist_ok=True)
+    with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
+        windows = before(stream.windows(every), until)
+        with stopping() as stop:
+            stopped = _learn(learner, windows, getattr(stream, "total", None), goes_on, stop)
+        tell(stream.report)
+    learner.save(model)
+    facts = summary(learner)
+    if not write_json(facts, json):
+        terminal.show(sentence(facts))
+        terminal.show(f"the model is in {model}: omba rules --model {model}", "dim")
+    if stopped:
+        raise typer.Exit(INTERRUPTED)
+
+
+def before(windows: Iterable[Baskets], stop: str | None) -> Iterator[Baskets]:
+    """The windows up to a moment, the last one cut there."""
+    for window in windows:
+        part = window if stop is None else window.between(None, stop)
+        if len(part):
+            yield part
+        if len(part) < len(window):
+            return
+
+
+def after(window: Baskets, learner: OMBA) -> Baskets:
+    """The baskets of a window that are later than what the model has learned; all of them where there is no time."""
+    if window.times is None or window.clock is not learner.clock or learner.clock is Clock.NONE:
+        return window
+    first = int(np.searchsorted(window.times, learner.last_time, "right"))
+    return window.slice(first, len(window), window.start, window.stop)
+
+
+def _learn(
+    learner: OMBA, windows: Iterator[Baskets], total: int | None, goes_on: bool, stop: Callable[[], bool]
+) -> bool:
+    """Learn the windows; True where a person stopped it in between."""
+    passed_over = learned = 0
+    with terminal.progress("learning", total) as advance:
+        for window in windows:
+            part = after(window, learner) if goes_on else window
+            passed_over += len(window) - len(part)
+            if len(part):
+                learner.partial_fit(part)
+                learned += len(part)
+            advance(len(window), f"{moment(learner)} · {learner.n_baskets:,} baskets")
+            if stop():
+                terminal.say("stopped: what was learned is kept, and the same command goes on from here", "yellow")
+                return True
+    if passed_over:
+        terminal.say(
+            f"{passed_over:,} baskets up to {moment(learner) if not learned else 'the last one learned'} were passed "
+            "over: the model knows them already; --new starts over",
+            "yellow",
+        )
+    return False
+
+
+def _continued(folder: Path, wanted: dict[str, Value], paper: bool) -> OMBA:
+    """The model in the folder, to go on with: its settings stay, but for the threads."""
+    learner = OMBA.load(folder)
+    for name, value in {**(PAPER if paper else {}), **wanted}.items():
+        kept = getattr(learner, name)
+        if name == "threads":
+            learner.threads = int(value)  # type: ignore[arg-type]
+        elif value != kept:
+            raise SettingError(
+                f"the model in {str(folder)!r} was learned with {name} = {kept}, not {value}: leave --{name} out to go "
+                "on with it, or say --new to start over"
+            )
+    terminal.say(f"going on with the model in {folder}, which has learned {learner.n_baskets:,} baskets", "dim")
+    return learner
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C ask for a stop between windows, since a window half learned could not be gone on with.
+
+    A second Ctrl-C stops at once, and what was learned is lost.
+    """
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, kept)
+
+    kept = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+def moment(learner: OMBA) -> str:
+    """The last moment learned, or the number of windows where there is no time."""
+    if learner.clock is Clock.NONE:
+        return f"window {learner.n_windows:,}"
+    shown = learner.clock.show(learner.last_time)
+    return f"day {shown}" if isinstance(shown, int) else f"{shown:%Y-%m-%d}"
+
+
+def summary(learner: OMBA) -> dict[str, Any]:
+    """What a model has learned, in figures."""
+    return {
+        "baskets": learner.n_baskets,
+        "windows": learner.n_windows,
+        "products": len(learner.products),
+        "users": len(learner.users),
+        "until": None if learner.clock is Clock.NONE else learner.clock.show(learner.last_time),
+        "settings": learner.get_params(),
+    }
+
+
+def sentence(facts: dict[str, Any]) -> str:
+    """The figures in words."""
+    until = "" if facts["until"] is None else f", until {facts['until']}"
+    users = f" and {facts['users']:,} users" if facts["users"] else ""
+    return (
+        f"learned {facts['baskets']:,} baskets in {facts['windows']:,} windows{until}: "
+        f"{facts['products']:,} products{users}"
+    )

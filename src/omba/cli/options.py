@@ -1,0 +1,85 @@
+"""Options that several commands share, and those that come from the table of settings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omba.errors import SettingError
+from omba.settings import SETTINGS, Setting, Value
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="A file or a glob (CSV, TSV, Parquet, JSON lines), or a built-in: complete-journey, "
+        "complete-journey:product_id, ta-feng, instacart:FOLDER.",
+        show_default=False,
+    ),
+]
+ModelFolder = Annotated[Path, typer.Option("--model", help="Folder of the model.", show_default=False)]
+Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output.")
+]
+Every = Annotated[str, typer.Option(help="A window: 1d, 1h, 7d, week, month, or a number of baskets.")]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Leave out baskets from this moment on.")]
+Count = Annotated[int, typer.Option("-n", "--top", min=1, help="How many to show.")]
+
+
+def _column(role: str, what: str) -> Any:
+    return Annotated[str | None, typer.Option(f"--{role}", metavar="COLUMN", help=what, rich_help_panel="Columns")]
+
+
+BasketColumn = _column("basket", "The basket's id; without one, a basket is a user's day.")
+ProductColumn = _column("product", "The product.")
+UserColumn = _column("user", "Who bought it.")
+TimeColumn = _column("time", "When: a timestamp, a date or an integer day.")
+PriceColumn = _column("price", "The price of one piece.")
+QuantityColumn = _column("quantity", "How many pieces.")
+StoreColumn = _column("store", "Where it was bought.")
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes `**settings` one option for each setting of the learner; those not given are None."""
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "settings"]
+    options = [_parameter(setting) for setting in SETTINGS.values()]
+    command.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in [*own, *options]}
+    return command
+
+
+def read_settings(given: dict[str, Any]) -> dict[str, Value]:
+    """The settings that were given, each as the learner takes it."""
+    return {name: _value(name, value) for name, value in given.items() if value is not None}
+
+
+def _parameter(setting: Setting) -> inspect.Parameter:
+    kind = str if setting.choices else type(setting.default)
+    default = "none" if setting.default is None else str(setting.default).lower()
+    flag = f"--{setting.name.replace('_', '-')}"
+    flags = [f"{flag}/--no-{flag[2:]}"] if kind is bool else [flag]
+    option = typer.Option(
+        *flags,
+        help=f"{setting.help} [default: {default}]",
+        rich_help_panel="Settings of the learner",
+        show_default=False,
+    )
+    annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+    return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _value(name: str, value: Any) -> Value:
+    """A word or two numbers where the setting takes those (`none`, `fit`, `2.3,10`), else the value as it is."""
+    if not SETTINGS[name].choices or not isinstance(value, str):
+        return value  # type: ignore[no-any-return]
+    if value in ("none", *(choice for choice in SETTINGS[name].choices if choice)):
+        return None if value == "none" else value
+    try:
+        first, second = map(float, value.split(","))
+    except ValueError:
+        words = ", ".join("none" if choice is None else choice for choice in SETTINGS[name].choices)
+        raise SettingError(f"--{name} is {value!r}: it takes {words}, or two numbers such as 2.3,10") from None
+    return first, second

@@ -1,0 +1,90 @@
+"""`omba rules`: the rules in a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from omba import terminal
+from omba.cli.options import Json, ModelFolder
+from omba.cli.output import give
+from omba.errors import InputError
+from omba.model import OMBA
+from omba.report.figures import STRONG, number, strong_rows
+from omba.rules import Filter, Rules
+from omba.rules.export import records
+from omba.rules.from_model import mine_rules
+
+SHOWN = {
+    "count": "together",
+    "expected_lift": "expected lift",
+    "expected_lift_low": "90% interval",
+    "similarity": "cosine",
+}
+"""Columns of a table of rules that the printed one has under another name."""
+
+
+def rules(
+    model: ModelFolder,
+    top: Annotated[int, typer.Option("-n", "--top", min=1, help="How many rules.")] = 20,
+    product: Annotated[str | None, typer.Option(help="Rules with this product on either side.")] = None,
+    antecedent: Annotated[str | None, typer.Option(help="Rules that start from this product.")] = None,
+    consequent: Annotated[str | None, typer.Option(help="Rules that lead to this product.")] = None,
+    category: Annotated[str | None, typer.Option(help="Rules with a product of this category.")] = None,
+    status: Annotated[str | None, typer.Option(help="observed, rare or unseen.")] = None,
+    min_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or more.")] = None,
+    max_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or less.")] = None,
+    minimum: Annotated[
+        list[str] | None, typer.Option("--min", metavar="COLUMN=NUMBER", help="A bound on any column: lift=5.")
+    ] = None,
+    maximum: Annotated[
+        list[str] | None, typer.Option("--max", metavar="COLUMN=NUMBER", help="The same from above.")
+    ] = None,
+    sort: Annotated[str | None, typer.Option(metavar="COLUMN", help="Best first by this column.")] = None,
+    preset: Annotated[str, typer.Option(help="'default', or 'paper' for its F = 4 and H = 11.")] = "default",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to .csv, .json, .jsonl, .parquet, .graphml or .pmml.")
+    ] = None,
+    json: Json = None,
+) -> None:
+    """The best rules of a model: strong ones, rare ones, and pairs never seen that should be."""
+    where = Filter(
+        product, antecedent, consequent, category, min_price, max_price, status,
+        minimum=bounds(minimum), maximum=bounds(maximum),
+    )  # fmt: skip
+    found = mine_rules(OMBA.load(model), top=top, preset=preset, sort=sort, where=where)
+    if out is not None:
+        found.write(out)
+        terminal.say(f"{len(found):,} rules are in {out}", "dim")
+    columns, rows = table(found, sort)
+    title = f"{len(found):,} rules from {found.n:,} baskets"
+    give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
+
+
+def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
+    """The printed table: the usual columns, and the one that was sorted by."""
+    columns = [*STRONG, "status"]
+    rows = [[*row, status] for row, status in zip(strong_rows(found), found["status"], strict=True)]
+    if sort is not None and SHOWN.get(sort, sort) not in columns:
+        columns.append(sort)
+        for row, value in zip(rows, found[sort].tolist(), strict=True):
+            row.append(number(value) if isinstance(value, float) else str(value))
+    return columns, rows
+
+
+def bounds(given: list[str] | None) -> dict[str, float]:
+    """Bounds on columns.
+
+    >>> bounds(["lift=5", "count=10"])
+    {'lift': 5.0, 'count': 10.0}
+    """
+    found = {}
+    for text in given or ():
+        name, _, figure = text.partition("=")
+        try:
+            found[name.strip()] = float(figure)
+        except ValueError:
+            raise InputError(f"{text!r} is no bound on a column: write it as in lift=5") from None
+    return found

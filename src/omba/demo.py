@@ -1,0 +1,73 @@
+"""The demo: a real year of groceries learned day by day, its rules printed, a report and a model left behind."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from omba import report, terminal
+from omba.baskets import Baskets
+from omba.model import OMBA
+from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
+from omba.rules import Filter, Rules
+from omba.rules.from_model import mine_rules
+
+TITLE = "The Complete Journey"
+THREADS = 2
+STRONGEST, SUGGESTED = 25, 12
+"""Rules and unseen pairs in the report; fewer are printed."""
+PRINTED = 12
+SPARE = ("cosine", "90% interval", "together")
+KNOWN = 20
+"""Baskets an unseen pair's products were each in: with fewer, that they never met says little."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What a demo leaves behind."""
+
+    model: OMBA
+    strongest: Rules
+    unseen: Rules
+    folder: Path
+
+    @property
+    def model_folder(self) -> Path:
+        return self.folder / "model"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.html"
+
+
+def run(baskets: Baskets, folder: Path) -> Demo:
+    """Learn the baskets day by day, read out the rules, and write model and report into the folder."""
+    model = OMBA(threads=min(THREADS, os.cpu_count() or 1))
+    with terminal.progress("learning day by day", len(baskets)) as advance:
+        for window in baskets.windows("1d"):
+            model.partial_fit(window)
+            advance(len(window), f"{report.period(window).split(' to ')[0]}")
+    strongest = mine_rules(model, top=STRONGEST)
+    unseen = mine_rules(model, top=SUGGESTED, where=Filter(status="unseen"), min_count=KNOWN)
+    demo = Demo(model, strongest, unseen, folder)
+    model.save(demo.model_folder)
+    report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)
+    return demo
+
+
+def show(demo: Demo) -> None:
+    """Print the rules, and how to go on."""
+    rules, pairs = demo.strongest[:PRINTED], demo.unseen[:PRINTED]
+    terminal.table("The strongest rules", STRONG, strong_rows(rules), spare=SPARE)
+    if len(pairs):
+        terminal.table("Never bought together, and yet expected to be", UNSEEN, unseen_rows(pairs), spare=SPARE)
+    first = demo.strongest[0]
+    a, b = (f"'{side[0]}'" for side in (first.antecedents, first.consequents))
+    terminal.show(f"\nThe report is in {demo.report}: open it in a browser. To go on:\n")
+    for command in (
+        f"omba rules --model {demo.model_folder} --status rare",
+        f"omba explain --model {demo.model_folder} {a} {b}",
+        f"omba similar --model {demo.model_folder} {a}",
+    ):
+        terminal.show(f"    {command}", "cyan")

@@ -1,0 +1,48 @@
+"""Figures: rules in the few columns a person compares, each value short."""
+
+from __future__ import annotations
+
+import math
+
+from omba.rules import Rules
+
+STRONG = ("rule", "together", "confidence", "lift", "expected lift", "90% interval", "cosine")
+UNSEEN = ("pair", "bought", "and", "together", "expected lift", "90% interval", "cosine")
+
+
+def strong_rows(rules: Rules) -> list[tuple[str, ...]]:
+    """One row a rule: baskets with all of it, its confidence and lift, and what to expect of it."""
+    return [
+        (str(rule), f"{rule.count:,}", f"{rule.confidence:.0%}", number(rule.lift), *forecast)
+        for rule, forecast in zip(rules, _forecasts(rules), strict=True)
+    ]
+
+
+def unseen_rows(rules: Rules) -> list[tuple[str, ...]]:
+    """One row a pair: baskets with each product and with both, and what to expect of it."""
+    return [
+        (str(rule), f"{rule.n_a:,}", f"{rule.n_b:,}", f"{rule.count:,}", *forecast)
+        for rule, forecast in zip(rules, _forecasts(rules), strict=True)
+    ]
+
+
+def number(value: float) -> str:
+    """Three digits, no more.
+
+    >>> [number(value) for value in (1291.6, 43.45, 0.0314, 0.000031, float("nan"))]
+    ['1,292', '43.5', '0.0314', '0', '–']
+    """
+    if not math.isfinite(value):
+        return "∞" if value == math.inf else "–"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= 0.001 else "0"
+
+
+def _forecasts(rules: Rules) -> list[tuple[str, str, str]]:
+    names = ("expected_lift", "expected_lift_low", "expected_lift_high", "similarity")
+    columns = zip(*(rules[name].tolist() for name in names), strict=True)
+    return [
+        (number(expected), f"{number(low)} to {number(high)}", f"{cosine:.2f}")
+        for expected, low, high, cosine in columns
+    ]

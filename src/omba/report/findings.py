@@ -1,0 +1,121 @@
+"""Findings: all that a report tells, gathered from a model, its rules and the baskets it learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baskets import Baskets, Clock
+from omba.model import OMBA
+from omba.rules import Rules
+from omba.rules.theory import PAPER, Fit, choose, measured_scale
+
+FEWEST = 5
+"""Baskets a pair of the cloud was in at least: below, lift is mostly luck."""
+CLOUD = 900
+"""Pairs drawn in the cloud: enough to see its shape, few enough for a small file."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A sample of all pairs bought together: the share of baskets with both, and the lift."""
+
+    support: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    total: int
+    """Pairs it was drawn from."""
+
+
+@dataclass(frozen=True)
+class Weeks:
+    """Baskets a calendar week; the first and the last may be cut short."""
+
+    names: Sequence[str]
+    baskets: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A report before it is written down."""
+
+    title: str
+    period: str
+    facts: Sequence[tuple[str, str]]
+    """(figure, what it counts)"""
+    strongest: Rules
+    unseen: Rules
+    reasons: Sequence[str]
+    """In words, why each of the unseen pairs is expected."""
+    cloud: Cloud
+    weeks: Weeks | None
+    fits: Sequence[Fit]
+    settings: str
+
+
+def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen: Rules) -> Findings:
+    """Gather what there is to tell."""
+    # The strongest rules first; each unseen pair once, with what speaks for it.
+    reasons = (
+        [] if unseen.explainer is None else [str(unseen.explain(r.antecedents[0], r.consequents[0])) for r in unseen]
+    )
+    facts = [
+        (f"{model.n_baskets:,}", "baskets"),
+        (f"{baskets.n_items:,}", "products in them"),
+        (f"{len(model.products):,}", "different products"),
+        (f"{len(model.users):,}", "shoppers"),
+        (f"{model.n_windows:,}", "windows learned"),
+    ]
+    lengths = model.product_vectors[model.product_counts >= FEWEST]
+    ours = choose(measured_scale(lengths), len(model.products))
+    return Findings(
+        title=title,
+        period=period(baskets),
+        facts=[fact for fact in facts if fact[0] != "0"],
+        strongest=strongest,
+        unseen=unseen,
+        reasons=reasons,
+        cloud=cloud(model),
+        weeks=weeks(baskets),
+        fits=[PAPER, ours],
+        settings=repr(model),
+    )
+
+
+def period(baskets: Baskets) -> str:
+    """From when to when.
+
+    >>> period(Baskets.from_lists([["tea"]]))
+    'in the order they came'
+    """
+    if baskets.times is None or not len(baskets):
+        return "in the order they came"
+    first, last = (baskets.clock.show(int(tick)) for tick in (baskets.times[0], baskets.times[-1]))
+    if isinstance(first, int) or isinstance(last, int):
+        return f"day {first} to day {last}"
+    return f"{first:%-d %B %Y} to {last:%-d %B %Y}"
+
+
+def cloud(model: OMBA, most: int = CLOUD) -> Cloud:
+    """Pairs bought together `FEWEST` times or more, as many as can be drawn, chosen at random."""
+    a, b, count = model.evidence.observed(FEWEST)
+    total = len(count)
+    if total > most:
+        chosen = np.sort(np.random.default_rng(0).choice(total, most, replace=False))
+        a, b, count = a[chosen], b[chosen], count[chosen]
+    counts, n = model.evidence.counts.astype(np.float64), model.n_baskets
+    return Cloud(count / n, count * n / (counts[a] * counts[b]), total)
+
+
+def weeks(baskets: Baskets) -> Weeks | None:
+    """Baskets by calendar week, weeks without any included; None where there are no dates or a single week."""
+    if baskets.times is None or baskets.clock is not Clock.DATETIME or not len(baskets):
+        return None
+    monday = (baskets.times.astype("datetime64[us]").astype("datetime64[D]").astype(np.int64) + 3) // 7
+    counts = np.bincount(monday - monday[0])
+    if len(counts) < 2:
+        return None
+    starts = (np.arange(len(counts)) + monday[0]) * 7 - 3
+    return Weeks([str(day) for day in starts.astype("datetime64[D]")], counts)
