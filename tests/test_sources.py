@@ -9,6 +9,8 @@ import json
 import logging
 import lzma
 import math
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from datetime import datetime
@@ -405,3 +407,14 @@ def test_parquet_of_dictionaries_and_bytes_is_text(tmp_path: Path) -> None:
     )
     parquet.write_table(table, tmp_path / "d.parquet")
     assert seen(read_baskets(tmp_path / "d.parquet"))[0][:4] == (1, "x", None, ["a", "b"])
+
+
+def test_neither_pandas_nor_polars_is_needed(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pandas'] = sys.modules['polars'] = None\n"
+        "import pyarrow as pa; from omba.sources import read_baskets\n"
+        f"print(len(read_baskets({str(write(tmp_path, 'csv'))!r})), "
+        "len(read_baskets(pa.table({'basket': [1], 'product': ['a']}))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3 1\n", done.stderr

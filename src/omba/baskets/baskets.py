@@ -64,7 +64,8 @@ class Baskets:
     ids: pa.Array | None = None
     clock: Clock = Clock.NONE
     attributes: pa.Table | None = None
-    """What is known of products: a table with a column `product` and any of name, department, category, …"""
+    """What is known of products: a table with a column `product` and any of name, department, category, …
+    Where baskets were read whole, its rows are in the order of the vocabulary."""
     report: Report = field(default_factory=Report)
     start: int | None = None
     stop: int | None = None

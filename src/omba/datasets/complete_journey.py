@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from omba.baskets import Baskets
-from omba.datasets.attributes import with_attributes
+from omba.baskets.attributes import aligned
 from omba.datasets.wheels import Wheel
 from omba.errors import InputError, nearest
 from omba.sources import read_baskets
@@ -64,4 +66,4 @@ def complete_journey(level: str = "product_type") -> Baskets:
     baskets = read_baskets(rows, "basket_id", "product", "user_id", "timestamp", "price", "quantity", "store_id")
     baskets.report.rows += unpaid
     baskets.report.dropped[UNPAID] = unpaid
-    return with_attributes(baskets, known) if names else baskets
+    return replace(baskets, attributes=aligned(known, baskets.product_vocabulary)) if names else baskets

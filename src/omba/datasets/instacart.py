@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from omba.baskets import Baskets
-from omba.datasets.attributes import with_attributes
+from omba.baskets.attributes import aligned
 from omba.errors import InputError
 from omba.sources import read_baskets
 from omba.sources.engine import Engine, literal
@@ -43,4 +44,5 @@ def instacart(folder: str | Path) -> Baskets:
         ).to_arrow_table()
     finally:
         engine.close()
-    return with_attributes(read_baskets(rows, "order_id", "product_id", "user_id", "day"), known)
+    baskets = read_baskets(rows, "order_id", "product_id", "user_id", "day")
+    return replace(baskets, attributes=aligned(known, baskets.product_vocabulary))

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, Report, Vocabulary
+from omba.baskets.attributes import aligned
 from omba.baskets.windows import runs
 from omba.errors import InputError
 
@@ -41,7 +42,10 @@ class BasketStream(ABC):
 
     def read(self) -> Baskets:
         """All baskets at once."""
-        return Baskets.concat(list(self.chunks()))
+        baskets = Baskets.concat(list(self.chunks()))
+        if baskets.attributes is None:
+            return baskets
+        return replace(baskets, attributes=aligned(baskets.attributes, baskets.product_vocabulary))
 
     def windows(self, every: str | int | Every | None = None) -> Iterator[Baskets]:
         """The windows in time order; spans with no basket are passed over."""
