@@ -52,19 +52,25 @@ class Candidates:
     expected: Floats
     low: Floats
     high: Floats
+    seen: NDArray[np.bool_]
 
     @classmethod
     def of_pairs(
         cls, space: Space, scope: Scope, left: Rows, right: Rows, similarity: Floats, count: Rows
     ) -> Candidates:
         """Those of the pairs that are in scope, each turned to the direction of the higher confidence."""
-        kept = np.flatnonzero(scope.passes(left, right, count))
-        left, right, similarity, count = left[kept], right[kept], similarity[kept], count[kept]
+        seen = count > 0
+        if space.seen is not None and not seen.all():
+            seen[~seen] = space.seen(left[~seen], right[~seen])
+        kept = np.flatnonzero(scope.passes(left, right, count, seen))
+        left, right, similarity, count, seen = left[kept], right[kept], similarity[kept], count[kept], seen[kept]
         turned = scope.turned(space.counts, left, right)
         left, right = np.where(turned, right, left), np.where(turned, left, right)
         unknown = np.full(len(left), np.nan)
-        expected = (unknown,) * 3 if space.expected is None else space.expected(left, right, similarity, count)
-        return cls(left[:, None], right, similarity, count, space.counts[left], *expected)
+        expected, low, high = unknown, unknown, unknown
+        if space.expected is not None:
+            expected, low, high = space.expected(left, right, similarity, count)
+        return cls(left[:, None], right, similarity, count, space.counts[left], expected, low, high, seen)
 
     def __len__(self) -> int:
         return len(self.consequent)

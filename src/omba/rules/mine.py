@@ -18,7 +18,7 @@ from omba.rules.grow import grow
 from omba.rules.lsh import check, codes
 from omba.rules.measures import MEASURES, measure
 from omba.rules.nearest import MIN_COUNT
-from omba.rules.rules import COLUMNS, Rules
+from omba.rules.rules import COLUMNS, Rules, status
 from omba.rules.scope import Scope
 from omba.rules.space import Space
 from omba.rules.theory import p_omba
@@ -28,7 +28,7 @@ log = logging.getLogger("omba")
 POOL = 1000
 """Candidates from each source, at least."""
 EDGES = 1000
-"""Nearest pairs from which larger sets grow, at least."""
+"""Best pairs from which larger sets grow, at least."""
 ROUNDS = 3
 """How often the pool is made eight times larger where a filter lets too few through."""
 
@@ -61,9 +61,8 @@ def mine(
     pool = top if preset == "paper" and where == Filter() else max(POOL, top)
     for attempt in range(ROUNDS + 1):
         found, used = candidates(space, scope, column, min(pool, scope.pairs), tables)
-        larger = (
-            grow(space, found.best(space, "similarity", max(EDGES, top)), antecedents) if preset == "default" else []
-        )
+        edges = found.best(space, column, max(EDGES, top))
+        larger = grow(space, edges, antecedents) if preset == "default" else []
         rules = table(space, [found, *larger], used, column).where(where)
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
             break
@@ -98,6 +97,7 @@ def table(space: Space, parts: list[Candidates], tables: Tables, column: str) ->
             ("expected_lift_high", "high"),
         )
     }
+    given["status"] = status(count, np.concatenate([part.seen for part in parts]))
     given["collisions"] = np.concatenate([collisions(space, part, tables) for part in parts])
     given["probability"] = p_omba(given["similarity"], tables.F, tables.H)
     given["value"] = np.concatenate([value(space, part) for part in parts])

@@ -225,6 +225,10 @@ def items_array(items: Sequence[Any]) -> Column:
     return out
 
 
-def status(count: NDArray[np.integer]) -> Column:
-    """`observed`, `rare` or `unseen`, by how often the products were bought together."""
-    return np.where(count == 0, "unseen", np.where(count < FEW, "rare", "observed")).astype(object)
+def status(count: NDArray[np.integer], seen: NDArray[np.bool_] | None = None) -> Column:
+    """`observed`, `rare` or `unseen`, by how often the products were bought together.
+
+    `seen` tells of pairs whose count is no longer kept: they are rare, not unseen.
+    """
+    never = count == 0 if seen is None else (count == 0) & ~seen
+    return np.where(never, "unseen", np.where(count < FEW, "rare", "observed")).astype(object)

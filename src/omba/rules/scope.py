@@ -55,13 +55,13 @@ class Scope:
         n = int(self.open.sum())
         return n * (n - 1) // 2
 
-    def passes(self, left: Rows, right: Rows, count: Rows) -> NDArray[np.bool_]:
+    def passes(self, left: Rows, right: Rows, count: Rows, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which pairs are in scope."""
         kept = self.open[left] & self.open[right]
         for members in self.one_of:
             kept &= members[left] | members[right]
         if self.status is not None:
-            kept &= status(count) == self.status
+            kept &= status(count, seen) == self.status
         return np.asarray(kept)
 
     def turned(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:

@@ -175,6 +175,6 @@ class Sieve:
 
 
 def limits(floor: float) -> Words:
-    """How many bits of half a sketch and of a whole may differ: three deviations beyond what the cosine expects."""
+    """How many bits of half a sketch and of a whole may differ: four deviations beyond what the cosine expects."""
     apart, bits = 1.0 - p_same_sign(floor), np.array([WORD * SKETCH_WORDS // 2, WORD * SKETCH_WORDS])
-    return (bits * apart + 3.0 * np.sqrt(bits * apart * (1.0 - apart))).astype(np.uint64)
+    return (bits * apart + 4.0 * np.sqrt(bits * apart * (1.0 - apart))).astype(np.uint64)

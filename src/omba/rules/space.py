@@ -20,6 +20,8 @@ Floats = NDArray[np.floating]
 
 PairCounts = Callable[[Rows, Rows], Counts]
 """(rows a, rows b) → baskets that hold both."""
+Seen = Callable[[Rows, Rows], NDArray[np.bool_]]
+"""(rows a, rows b) → whether they were ever bought together, also where their count is no longer kept."""
 ItemsetCounts = Callable[[Rows], Counts]
 """Itemsets of one length, one a line, as rows → baskets that hold all of each."""
 Expected = Callable[[Rows, Rows, Floats, Counts], tuple[Floats, Floats, Floats]]
@@ -31,7 +33,8 @@ class Space:
     """Products as vectors, and the evidence on them. Row i of every array is product `labels[i]`.
 
     `counts` are baskets with each product, of `n_baskets` in all. `observed` are the pairs known to occur, as (rows,
-    rows, baskets with both): where given, the best of them are candidates beside the nearest vectors.
+    rows, baskets with both): where given, the best of them are candidates beside the nearest vectors. Without `seen`, a
+    pair with no count was never bought together.
     """
 
     labels: Sequence[Label]
@@ -39,6 +42,7 @@ class Space:
     counts: NDArray[np.integer]
     n_baskets: int
     pair_counts: PairCounts
+    seen: Seen | None = None
     itemset_counts: ItemsetCounts | None = None
     observed: tuple[Rows, Rows, Counts] | None = None
     prices: NDArray[np.floating] | None = None
