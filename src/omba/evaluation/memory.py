@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -59,4 +60,7 @@ def _status(field: str) -> int | None:
 
 
 def _highest() -> int | None:
-    return None if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    if resource is None:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
