@@ -3,7 +3,7 @@
 A pair's lift λ is taken as gamma distributed around what its cosine promises, and its count n_ab, where chance alone
 would give e = n_a·n_b / n, as Poisson with mean e·λ. So the lift to expect is
 
-    E λ = (k + n_ab) / (k / m + e),        log m = link(cosine),    log k = strength(cosine),
+    E λ = (k + n_ab) / (k / m + e),        log m = link(cosine),
 
 and the count of a later period is negative binomial around E λ, wider by what associations drift. Cosines already
 contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to what comes after:
@@ -31,8 +31,8 @@ Longs = NDArray[np.int64]
 KNOTS = np.array([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
 # Where a new forecast begins: the parameters that nine months of groceries (Complete Journey, product types) led to.
 LINK = np.array([0.6, 0.7, 0.9, 1.3, 2.1, 3.0, 3.8, 4.5, 5.5])
-START = np.concatenate([LINK, LINK, [1.1, -2.5], [1.7, -4.0], [1.0, 0.1], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])])
-STEADY, SMOOTH, MEMORY = 2.0, 20.0, 0.5
+START = np.concatenate([LINK, LINK, [1.2, 1.3], [0.5, -0.7], [0.1], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])])
+STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
 """Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
 
 FADE = 0.5 ** (1 / 28)
@@ -84,11 +84,30 @@ class Forecast:
         if a is not None and b is not None:
             recent = self._recent_share(a) * self._recent_share(b)
             chance = np.minimum(chance, np.broadcast_to(recent, columns[0].shape).ravel())
-        chance = np.maximum(chance * (SHARE * n if self.period is None else self.period), 1e-12)
+        chance = np.maximum(chance * self._ahead(n), 1e-12)
         mean, low, high = (np.empty(cosine.size) for _ in range(3))
         likelihood.expect(self.theta, KNOTS, cosine, n_ab, n_a, n_b, n, chance, mean, low, high)
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
+
+    def interval(
+        self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int
+    ) -> tuple[Floats, Floats]:
+        """Both ends of the 90% interval around an expected lift that rests on so many baskets.
+
+        For rules whose lift was estimated elsewhere, such as those of several antecedents: the same interval of the
+        lift that will be shown, so that they rank beside pairs.
+        """
+        told = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b)))
+        flat = [column.ravel() for column in told]
+        chance = np.maximum(flat[2] * flat[3] / n**2 * self._ahead(n), 1e-12)
+        low, high = np.empty(told[0].size), np.empty(told[0].size)
+        likelihood.interval(self.theta, KNOTS, flat[0], flat[1], chance, low, high)
+        return low.reshape(told[0].shape), high.reshape(told[0].shape)
+
+    def _ahead(self, n: int) -> float:
+        """Baskets of the next period."""
+        return SHARE * n if self.period is None else float(self.period)
 
     def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
         """Watch a window go by, before the model and the evidence learn it."""
@@ -136,6 +155,9 @@ class Forecast:
             if better - value < 1e-2:
                 break
             self.theta, value = self.theta + scale * step, better
+        # What the sample tells of rare cosines is noisy; still a closer pair never promises less.
+        for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
+            self.theta[link] = np.maximum.accumulate(self.theta[link])
         worth(self.theta)
         self.information = known + square
         self.n_fits += 1

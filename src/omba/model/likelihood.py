@@ -1,8 +1,9 @@
 # mypy: disallow_untyped_decorators=False
 """Kernels of the forecast: the lift that a cosine and past counts lead to, how likely later counts are, quantiles.
 
-A pair's parameters `theta` are laid out as told by `forecast.py`: two links of the cosine (for pairs unseen and
-seen), two strengths with their slopes, the trust in rare products' cosines, and the drift at a few levels of lift.
+The parameters `theta` stand in a row: the link of the cosine for unseen pairs and for seen ones, a value for each knot;
+the strength of each; how little each trusts the cosines of rare products; the pull of popularity; and the drift at a
+few levels of lift. All but the pull are logarithms.
 """
 
 from __future__ import annotations
@@ -48,18 +49,23 @@ def trust(theta, n_a, n_b):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
+def drifts(theta, size, mean):  # type: ignore[no-untyped-def]
+    """The relative variance by which lifts of this size change from one period to the next."""
+    j, f = cell(LEVELS, math.log(mean))
+    return math.exp(theta[2 * size + 5 + j] * (1 - f) + theta[2 * size + 6 + j] * f)
+
+
+@njit(inline="always")
 def lift(theta, knots, cosine, n_ab, n_a, n_b, n):  # type: ignore[no-untyped-def]
     """(mean m of the prior, its shape k, mean lift, relative variance of the lift, its part by drift)."""
     size = len(knots)
     link = 0 if n_ab == 0 else size
-    strength = 2 * size + (0 if n_ab == 0 else 2)
-    j, f = cell(knots, cosine * trust(theta[2 * size + 4], n_a, n_b))
+    j, f = cell(knots, cosine * trust(theta[2 * size + (2 if n_ab == 0 else 3)], n_a, n_b))
     popularity = math.log(min(n_a, n_b) / COMMON)
-    m = math.exp(theta[link + j] * (1 - f) + theta[link + j + 1] * f + theta[2 * size + 5] * popularity)
-    k = math.exp(theta[strength] + theta[strength + 1] * (knots[j] * (1 - f) + knots[j + 1] * f))
+    m = math.exp(theta[link + j] * (1 - f) + theta[link + j + 1] * f + theta[2 * size + 4] * popularity)
+    k = math.exp(theta[2 * size + (0 if n_ab == 0 else 1)])
     mean = (k + n_ab) / (k / m + n_a * n_b / n)
-    j, f = cell(LEVELS, math.log(mean))
-    drift = math.exp(theta[2 * size + 6 + j] * (1 - f) + theta[2 * size + 7 + j] * f)
+    drift = drifts(theta, size, mean)
     return m, k, mean, 1.0 / (k + n_ab) + drift, drift
 
 
@@ -108,7 +114,7 @@ def likelihood(
     parameters are left out.
     """
     size, total = len(knots), 0.0
-    place, slope = np.empty(8, np.int64), np.empty(8)
+    place, slope = np.empty(7, np.int64), np.empty(7)
     gradient[:], information[:] = 0.0, 0.0
     for i in range(len(cosine)):
         m, k, mean, variance, drift = lift(theta, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n)
@@ -119,31 +125,28 @@ def likelihood(
         by_variance = -t * t * (by_shape + math.log(t / (t + mu)) + 1.0 - (t + y) / (t + mu))
         level, part = cell(LEVELS, math.log(mean))
         if LEVELS[0] < math.log(mean) < LEVELS[-1]:
-            rise = (theta[2 * size + 7 + level] - theta[2 * size + 6 + level]) / (LEVELS[level + 1] - LEVELS[level])
+            rise = (theta[2 * size + 6 + level] - theta[2 * size + 5 + level]) / (LEVELS[level + 1] - LEVELS[level])
             by_mean += by_variance * drift * rise
         counted = n_ab[i] + k
         prior = k / m / (k / m + n_a[i] * n_b[i] / n)
         by_link = by_mean * prior
         by_strength = by_mean * (k / counted - prior) - by_variance * k / (counted * counted)
-        share = trust(theta[2 * size + 4], n_a[i], n_b[i])
+        share = trust(theta[2 * size + (2 if n_ab[i] == 0 else 3)], n_a[i], n_b[i])
         j, f = cell(knots, cosine[i] * share)
         link = 0 if n_ab[i] == 0 else size
-        strength = 2 * size + (0 if n_ab[i] == 0 else 2)
         place[0], slope[0] = link + j, by_link * (1 - f)
         place[1], slope[1] = link + j + 1, by_link * f
-        place[2], slope[2] = strength, by_strength
-        place[3], slope[3] = strength + 1, by_strength * (knots[j] * (1 - f) + knots[j + 1] * f)
-        place[4], slope[4] = 2 * size + 4, 0.0
+        place[2], slope[2] = 2 * size + (0 if n_ab[i] == 0 else 1), by_strength
+        place[3], slope[3] = 2 * size + (2 if n_ab[i] == 0 else 3), 0.0
         if knots[0] < cosine[i] * share < knots[-1]:
             steep = (theta[link + j + 1] - theta[link + j]) / (knots[j + 1] - knots[j])
-            by_cosine = by_link * steep + by_strength * theta[strength + 1]
-            slope[4] = -by_cosine * cosine[i] * share * (1 - share)
-        place[5], slope[5] = 2 * size + 5, by_link * math.log(min(n_a[i], n_b[i]) / COMMON)
-        place[6], slope[6] = 2 * size + 6 + level, by_variance * drift * (1 - part)
-        place[7], slope[7] = 2 * size + 7 + level, by_variance * drift * part
-        for p in range(8):
+            slope[3] = -by_link * steep * cosine[i] * share * (1 - share)
+        place[4], slope[4] = 2 * size + 4, by_link * math.log(min(n_a[i], n_b[i]) / COMMON)
+        place[5], slope[5] = 2 * size + 5 + level, by_variance * drift * (1 - part)
+        place[6], slope[6] = 2 * size + 6 + level, by_variance * drift * part
+        for p in range(7):
             gradient[place[p]] += slope[p]
-            for q in range(8):
+            for q in range(7):
                 information[place[p], place[q]] += slope[p] * slope[q]
     return total
 
@@ -165,6 +168,18 @@ def expect(
         below, above, occurs = ends(chance[i] * mean[i], variance)
         low[i] = max(below / chance[i], TRACE * mean[i] * occurs)
         high[i] = max(min(above / chance[i], most), mean[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def interval(
+    theta: Floats, knots: Floats, mean: Floats, baskets: Floats, chance: Floats, low: Floats, high: Floats
+) -> None:
+    """Both ends of the lift that will be shown, around a mean that rests on so many baskets."""
+    for i in range(len(mean)):
+        variance = 1.0 / baskets[i] + drifts(theta, len(knots), mean[i])
+        below, above, occurs = ends(chance[i] * mean[i], variance)
+        low[i] = max(below / chance[i], TRACE * mean[i] * occurs)
+        high[i] = max(above / chance[i], mean[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
