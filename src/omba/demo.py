@@ -67,7 +67,7 @@ def show(demo: Demo) -> None:
     terminal.show(f"\nThe report is in {demo.report}: open it in a browser. To go on:\n")
     for command in (
         f"omba rules --model {demo.model_folder} --status rare",
-        f"omba explain --model {demo.model_folder} {a} {b}",
         f"omba similar --model {demo.model_folder} {a}",
+        f"omba rank --model {demo.model_folder} --basket {b}",
     ):
         terminal.show(f"    {command}", "cyan")

@@ -48,7 +48,9 @@ def run(arguments: Sequence[str]) -> int:
         try:
             return app(args=list(arguments), prog_name="omba", standalone_mode=False) or 0
         except typer.TyperException as error:
-            return _refuse(error.format_message())
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context else "omba"
+            return _refuse(f"{error.format_message().rstrip('.')}: see {command} --help")
         except OmbaError as error:
             return _refuse(str(error))
         except BrokenPipeError:

@@ -44,14 +44,15 @@ def learn(
 ) -> None:
     """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
     wanted = options.read_settings(settings)
-    learner = _continued(model, wanted, paper) if not new and (model / CURRENT).exists() else None
-    goes_on = learner is not None
-    learner = learner or OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
-    model.mkdir(parents=True, exist_ok=True)
+    if (model / CURRENT).exists() and not new:
+        learner = _continued(model, wanted, paper)
+    else:
+        learner = OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
+        model.mkdir(parents=True, exist_ok=True)
     with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
-        windows = before(stream.windows(every), until)
+        total = len(stream.between(None, until)) if isinstance(stream, Baskets) else None
         with stopping() as stop:
-            stopped = _learn(learner, windows, getattr(stream, "total", None), goes_on, stop)
+            stopped = _learn(learner, before(stream.windows(every), until), total, stop)
         tell(stream.report)
     learner.save(model)
     facts = summary(learner)
@@ -80,28 +81,25 @@ def after(window: Baskets, learner: OMBA) -> Baskets:
     return window.slice(first, len(window), window.start, window.stop)
 
 
-def _learn(
-    learner: OMBA, windows: Iterator[Baskets], total: int | None, goes_on: bool, stop: Callable[[], bool]
-) -> bool:
-    """Learn the windows; True where a person stopped it in between."""
-    passed_over = learned = 0
+def _learn(learner: OMBA, windows: Iterator[Baskets], total: int | None, stop: Callable[[], bool]) -> bool:
+    """Learn the windows, but for what the model knows; True where a person stopped it in between."""
+    goes_on, known, passed_over, timeless = learner.n_windows > 0, moment(learner), 0, False
     with terminal.progress("learning", total) as advance:
         for window in windows:
             part = after(window, learner) if goes_on else window
             passed_over += len(window) - len(part)
+            timeless = window.times is None
             if len(part):
                 learner.partial_fit(part)
-                learned += len(part)
             advance(len(window), f"{moment(learner)} · {learner.n_baskets:,} baskets")
             if stop():
                 terminal.say("stopped: what was learned is kept, and the same command goes on from here", "yellow")
                 return True
     if passed_over:
-        terminal.say(
-            f"{passed_over:,} baskets up to {moment(learner) if not learned else 'the last one learned'} were passed "
-            "over: the model knows them already; --new starts over",
-            "yellow",
-        )
+        known_already = "the model knows them; --new starts over"
+        terminal.say(f"{passed_over:,} baskets up to {known} were passed over: {known_already}", "yellow")
+    if goes_on and timeless:
+        terminal.say("these baskets have no time, so all of them were learned as new ones", "yellow")
     return False
 
 
