@@ -411,7 +411,11 @@ def test_parquet_of_dictionaries_and_bytes_is_text(tmp_path: Path) -> None:
 
 def test_neither_pandas_nor_polars_is_needed(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['pandas'] = sys.modules['polars'] = None\n"
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name in ('pandas', 'polars'): raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
         "import pyarrow as pa; from omba.sources import read_baskets\n"
         f"print(len(read_baskets({str(write(tmp_path, 'csv'))!r})), "
         "len(read_baskets(pa.table({'basket': [1], 'product': ['a']}))))"
