@@ -1,5 +1,5 @@
 # mypy: disallow_untyped_decorators=False
-"""Kernels of the evidence: pairs of products in a hash table of fixed size, and a trace of those let go.
+"""Kernels of the evidence: pairs in a hash table of fixed size, a trace of those let go, and watched triples.
 
 The table is one array of 64-bit words, two a slot: the pair packed as `a << 32 | b` with a < b (`EMPTY` where
 the slot is free), then `missed << 40 | count`. Collisions go to the next slot. `count` is how often the pair was
@@ -229,3 +229,15 @@ def left_of(keys: Words) -> Rows:
 def right_of(keys: Words) -> Rows:
     """The higher product of each packed pair."""
     return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+@njit(nogil=True, cache=True)
+def count_sets(offsets: Longs, items: Rows, starts: Longs, sets: Rows, marks: Longs, counts: Longs) -> None:
+    """Add the baskets that hold each set; sets stand in the order of their first member, from `starts` of it on."""
+    for b in range(offsets.shape[0] - 1):
+        for i in range(offsets[b], offsets[b + 1]):
+            marks[items[i]] = b
+        for i in range(offsets[b], offsets[b + 1]):
+            for s in range(starts[items[i]], starts[items[i] + 1]):
+                if marks[sets[s, 1]] == b and marks[sets[s, 2]] == b:
+                    counts[s] += 1

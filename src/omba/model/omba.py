@@ -20,6 +20,7 @@ from omba.model.forecast import Forecast
 from omba.model.kernels import hide
 from omba.model.prices import Prices
 from omba.model.rows import Rows, lifted, sort_baskets
+from omba.model.sets import Sets
 from omba.model.space import Pace, Part, Space
 from omba.settings import PAPER, SETTINGS, Value, check
 
@@ -99,6 +100,7 @@ class OMBA:
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
+        self.sets = Sets()
         self.attributes: pa.Table | None = None
         self.clock, self.last_time = Clock.NONE, -(2**63)
         self.n_windows = 0
@@ -214,6 +216,7 @@ class OMBA:
 
     def _learn(self, part: Part, rng: np.random.Generator) -> None:
         self.evidence.update(part.offsets, part.items)
+        self.sets.update(part.offsets, part.items, len(self.product_rows.vocabulary))
         parts = [part]
         if len(self.spaces) > 1:
             offsets, items = lifted(part.offsets, part.items, self.hierarchy.parents)
@@ -221,6 +224,7 @@ class OMBA:
         for level, (space, part) in enumerate(zip(self.spaces, parts, strict=True)):
             space.count(part)
             self._train(level, space, part, rng)
+        self.sets.look(self.product_vectors, self.evidence)
 
     def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
         """How a counted window is learned: the one step in which the variants differ."""

@@ -84,6 +84,7 @@ def load(folder: Path) -> OMBA:
 
 def _write(model: OMBA, place: Path) -> None:
     arrays: Arrays = {f"evidence.{k}": v for k, v in model.evidence.state().items()}
+    arrays |= {f"sets.{k}": v for k, v in model.sets.state().items()}
     arrays |= {f"forecast.{k}": v for k, v in model.forecast.state().items()}
     for level, space in enumerate(model.spaces):
         arrays |= {f"space{level}.{k}": v for k, v in space.state().items()}
@@ -134,6 +135,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     for level, space in enumerate(model.spaces):
         space.load(_under(arrays, f"space{level}."))
     model.prices.load(_under(arrays, "prices."))
+    model.sets.load(_under(arrays, "sets."))
     model.evidence = Evidence.from_state(_under(arrays, "evidence."))
     model.forecast = Forecast.from_state(_under(arrays, "forecast."))
     model.blend.weights, model.blend.hessian = arrays["blend.weights"], arrays["blend.hessian"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,12 @@ class Forecast(Protocol):
     def expect(self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int) -> Three: ...
 
 
+class Sets(Protocol):
+    """Counts of larger sets of products, as far as they are watched."""
+
+    def counts(self, sets: NDArray[Any], evidence: Any) -> NDArray[np.int64]: ...
+
+
 class Prices(Protocol):
     """The mean price of each product."""
 
@@ -47,6 +54,7 @@ class Learned(Protocol):
     products: Sequence[Label]
     product_vectors: NDArray[np.float32]
     evidence: Evidence
+    sets: Sets
     forecast: Forecast
     prices: Prices
     attributes: pa.Table | None
@@ -64,12 +72,16 @@ def mine_rules(model: Any, top: int = 100, evidence: Baskets | None = None, **op
 def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     """The model's vectors and counts as a space to mine."""
     labels = model.products
+    pairs: Callable[..., NDArray[np.int64]]
+    itemsets: Callable[..., NDArray[np.int64]]
     if evidence is not None:
         exact = Counts.of(evidence, labels)
         n, counts, observed = exact.n, exact.products, exact.observed()
+        pairs, itemsets = exact.pairs, exact.itemsets
     else:
         kept = model.evidence
         n, counts, observed = kept.n_baskets, kept.counts[: len(labels)], kept.observed()
+        pairs, itemsets = kept.pairs, partial(model.sets.counts, evidence=kept)
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
         return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n)
@@ -79,8 +91,8 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         vectors=model.product_vectors,
         counts=counts,
         n_baskets=n,
-        pair_counts=model.evidence.pairs if evidence is None else exact.pairs,
-        itemset_counts=None if evidence is None else exact.itemsets,
+        pair_counts=pairs,
+        itemset_counts=itemsets,
         observed=observed,
         prices=model.prices.means if model.prices.known else None,
         attributes=model.attributes,

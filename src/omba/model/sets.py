@@ -1,0 +1,125 @@
+"""Sets: three products bought together, counted in constant memory while the stream goes by.
+
+All triples of a store are too many to count. Those worth a rule are few: products of which every two are close in the
+space and were bought together before. Whenever the stream has grown by a quarter, such triples join a watch list of at
+most `ROOM`, and from then on are counted exactly. What was missed before is made up for by proportion, and no
+count can exceed that of a pair in it:
+
+    count(a, b, c) = min( watched · n / (n − since),  n_ab, n_ac, n_bc ).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.model.counting import count_sets
+from omba.model.evidence import Evidence
+from omba.model.likelihood import cosines
+
+Rows = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+ROOM = 20_000
+EDGES = 4_000
+"""Nearest pairs among which triples are looked for."""
+FEW = 5
+"""A pair bought together less often than this gives no triple worth watching."""
+FIRST = 1_000
+"""Baskets before the first look."""
+
+
+class Sets:
+    """The watch list: `members` (three rows each, the rarest first), `watched` counts and `since` which basket."""
+
+    def __init__(self) -> None:
+        self.members = np.empty((0, 3), np.int32)
+        self.watched = np.empty(0, np.int64)
+        self.since = np.empty(0, np.int64)
+        self.looked = 0
+        """Baskets learned when triples were last looked for."""
+
+    def update(self, offsets: Longs, items: Rows, products: int) -> None:
+        """Count a window."""
+        if len(self.members) == 0:
+            return
+        starts = np.searchsorted(self.members[:, 0], np.arange(products + 1))
+        marks = np.full(products, -1, np.int64)
+        count_sets(offsets, items, starts, self.members, marks, self.watched)
+
+    def look(self, vectors: NDArray[np.float32], evidence: Evidence) -> None:
+        """Let new triples join, if the stream has grown by a quarter since the last look."""
+        n = evidence.n_baskets
+        if n < max(FIRST, self.looked * 5 // 4):
+            return
+        self.looked = n
+        a, b, _ = evidence.observed(FEW)
+        near = np.empty(len(a))
+        cosines(a, b, vectors, near)
+        best = np.argsort(-near, kind="stable")[:EDGES]
+        self._join(triangles(a[best], b[best], evidence.counts), n)
+
+    def _join(self, found: Rows, n: int) -> None:
+        """Take in the triples not watched yet; where there is no room, those met least give way."""
+        if len(found) == 0:
+            return
+        members = np.concatenate([self.members, found])
+        watched = np.append(self.watched, np.zeros(len(found), np.int64))
+        since = np.append(self.since, np.full(len(found), n))
+        # Which member is the rarest may change with time, the set does not.
+        _, first = np.unique(np.sort(members, axis=1), axis=0, return_index=True)
+        if len(first) > ROOM:
+            worth = np.where(since[first] == n, np.inf, watched[first] / np.maximum(n - since[first], 1))
+            first = np.sort(first[np.argsort(-worth, kind="stable")[:ROOM]])
+        order = first[np.lexsort(members[first].T[::-1])]
+        self.members, self.watched, self.since = members[order], watched[order], since[order]
+
+    def counts(self, sets: NDArray[Any], evidence: Evidence) -> Longs:
+        """Baskets that hold each set of two or three rows; 0 for a triple that is not watched."""
+        if sets.shape[1] == 2:
+            return evidence.pairs(sets[:, 0], sets[:, 1])
+        if sets.shape[1] > 3 or len(self.members) == 0 or len(sets) == 0:
+            return np.zeros(len(sets), np.int64)
+        both = np.sort(np.concatenate([self.members, sets.astype(np.int32)]), axis=1)
+        key = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+        where = np.full(key.max() + 1, -1)
+        where[key[: len(self.members)]] = np.arange(len(self.members))
+        place = where[key[len(self.members) :]]
+        exposed = np.maximum(evidence.n_baskets - self.since[place], 1)
+        whole = np.rint(self.watched[place] * (evidence.n_baskets / exposed)).astype(np.int64)
+        for x, y in ((0, 1), (0, 2), (1, 2)):
+            whole = np.minimum(whole, evidence.pairs(sets[:, x], sets[:, y]))
+        return np.where(place >= 0, whole, 0)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything learned, as arrays."""
+        return {
+            "members": self.members,
+            "watched": self.watched,
+            "since": self.since,
+            "looked": np.array([self.looked]),
+        }
+
+    def load(self, state: dict[str, NDArray[Any]]) -> None:
+        """The reverse of `state`."""
+        self.members, self.watched, self.since = state["members"], state["watched"], state["since"]
+        self.looked = int(state["looked"][0])
+
+
+def triangles(left: Rows, right: Rows, counts: Longs) -> Rows:
+    """The triples of which every two are joined, at most `ROOM`, each with its rarest member first."""
+    friends: dict[int, set[int]] = {}
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        friends.setdefault(a, set()).add(b)
+        friends.setdefault(b, set()).add(a)
+    found: list[tuple[int, int, int]] = []
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        low, high = min(a, b), max(a, b)
+        found += [(low, high, c) for c in sorted(friends[a] & friends[b]) if c > high]
+        if len(found) >= ROOM:
+            break
+    triples = np.array(found[:ROOM], np.int32).reshape(-1, 3)
+    rank = np.lexsort((triples, counts[triples]), axis=1)
+    return np.take_along_axis(triples, rank, axis=1)
