@@ -19,8 +19,8 @@ STRONGEST, SUGGESTED = 25, 12
 """Rules and unseen pairs in the report; fewer are printed."""
 PRINTED = 12
 SPARE = ("cosine", "90% interval", "together")
-KNOWN = 20
-"""Baskets an unseen pair's products were each in: with fewer, that they never met says little."""
+KNOWN = 1_500
+"""Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def run(baskets: Baskets, folder: Path) -> Demo:
             model.partial_fit(window)
             advance(len(window), f"{report.period(window).split(' to ')[0]}")
     strongest = mine_rules(model, top=STRONGEST)
-    unseen = mine_rules(model, top=SUGGESTED, where=Filter(status="unseen"), min_count=KNOWN)
+    unseen = mine_rules(model, top=SUGGESTED, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN)
     demo = Demo(model, strongest, unseen, folder)
     model.save(demo.model_folder)
     report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)

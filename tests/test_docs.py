@@ -1,0 +1,70 @@
+"""The documentation agrees with the code: settings, commands, options, and the Python in the README."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+import omba
+from omba.cli import app
+from omba.settings import PAPER, SETTINGS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_is_documented_with_its_default_and_the_papers(name):
+    rows = re.findall(rf"^\| `{name}` \|(.*)\|$", (DOCS / "settings.md").read_text(), re.MULTILINE)
+
+    assert len(rows) == 1
+    default, _, paper, what = (cell.strip() for cell in rows[0].split("|"))
+    assert default == f"`{SETTINGS[name].default}`"
+    assert paper == (f"`{PAPER[name]}`" if name in PAPER else "")
+    assert what == SETTINGS[name].help
+
+
+def test_no_setting_is_documented_that_is_not_there():
+    documented = re.findall(r"^\| `(\w+)` \|", (DOCS / "settings.md").read_text(), re.MULTILINE)
+
+    assert documented == list(SETTINGS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_is_documented_with_every_option(name):
+    (section,) = re.findall(rf"^## omba {name}\n(.*?)(?=^## |\Z)", (DOCS / "cli.md").read_text(), re.M | re.S)
+    options = {flag for parameter in COMMANDS[name].params for flag in parameter.opts if flag.startswith("--")}
+    options -= {f"--{setting.replace('_', '-')}" for setting in SETTINGS} if name == "learn" else set()
+
+    missing = [flag for flag in options - {"--help"} if not re.search(rf"`{flag}\b", section)]
+
+    assert not missing
+
+
+def test_no_command_is_documented_that_is_not_there():
+    assert re.findall(r"^## omba (\w+)", (DOCS / "cli.md").read_text(), re.MULTILINE) == list(COMMANDS)
+
+
+def test_links_in_the_documentation_lead_somewhere():
+    for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            assert link.startswith("https:") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_python_in_the_readme_runs(tmp_path, monkeypatch, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    weeks = omba.datasets.complete_journey().between(None, "2017-01-15")
+    # A fortnight instead of the year, and vectors a tenth as long, for time's sake.
+    monkeypatch.setattr(omba.datasets, "complete_journey", lambda: weeks)
+    monkeypatch.setattr(omba, "OMBA", lambda **settings: _OMBA(dim=30, **settings))
+    monkeypatch.chdir(tmp_path)
+
+    exec(compile(code, "README.md", "exec"), {})
+
+    assert len(code.strip().splitlines()) <= 14
+    assert "⇒" in capsys.readouterr().out
+
+
+_OMBA = omba.OMBA
