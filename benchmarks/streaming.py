@@ -72,7 +72,7 @@ def run_step(step: str, path: Path, rows: int) -> None:
     begin = time.perf_counter()
     seen = make(path, rows) if step == "make" else SIDES[step](path)
     seconds = time.perf_counter() - begin
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024 / 1e6
     print(json.dumps({"rows": seen, "seconds": seconds, "megabytes": megabytes}))
 
 
