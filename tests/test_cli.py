@@ -45,6 +45,11 @@ def test_learning_says_what_it_recognised_what_it_read_and_where_the_model_is(sa
     assert omba.OMBA.load(tmp_path / "m").n_baskets == 1_500
 
 
+def test_a_bar_over_a_file_knows_how_many_baskets_there_are(sales):
+    with omba.stream_baskets(str(sales)) as stream:
+        assert stream.total == sum(map(len, stream.windows())) == 1_500
+
+
 def test_rows_that_are_dropped_are_told_of(tmp_path, capsys):
     path = tmp_path / "sales.csv"
     path.write_text("basket_id,product,quantity\n1,tea,1\n1,milk,1\n2,,1\n2,tea,-1\n2,milk,2\n")

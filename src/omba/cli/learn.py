@@ -50,7 +50,7 @@ def learn(
         learner = OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
         model.mkdir(parents=True, exist_ok=True)
     with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
-        total = len(stream.between(None, until)) if isinstance(stream, Baskets) else None
+        total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
         with stopping() as stop:
             stopped = _learn(learner, before(stream.windows(every), until), total, stop)
         tell(stream.report)

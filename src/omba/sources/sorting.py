@@ -39,6 +39,7 @@ class SortedStream(BasketStream):
         with self._plainly():
             self.clock, self.report = make_rows(engine, source, columns)
             self._make_visits()
+            self.total = int(engine.execute("SELECT count(*) FROM visits")[0][0])
             self._read_attributes()
 
     def close(self) -> None:

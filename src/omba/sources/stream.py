@@ -28,6 +28,8 @@ class BasketStream(ABC):
 
     clock = Clock.NONE
     attributes: pa.Table | None = None
+    total: int | None = None
+    """Baskets in all, where that is known before they are read."""
 
     def __init__(self, every: str | int | Every = "1d") -> None:
         self.every = every
