@@ -32,7 +32,9 @@ class Evidence(Protocol):
 class Forecast(Protocol):
     """What lift to expect next."""
 
-    def expect(self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int) -> Three: ...
+    def expect(
+        self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
+    ) -> Three: ...
 
 
 class Sets(Protocol):
@@ -84,7 +86,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         pairs, itemsets = kept.pairs, partial(model.sets.counts, evidence=kept)
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
-        return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n)
+        return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n, a, b)
 
     return Space(
         labels=labels,
