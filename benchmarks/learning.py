@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 import omba
 from omba.baskets import Baskets
@@ -193,43 +194,57 @@ def start() -> None:
     print(f"  first process {first:.1f} s (under 15), the next {second:.1f} s (under 3)")
 
 
+@njit(nogil=True)
+def hot_rows(table, squares, line, back, rounds, kind):  # type: ignore[no-untyped-def]
+    """Row operations of the kernel on four rows that never leave the nearest cache."""
+    total = np.float32(0.0)
+    for i in range(rounds):
+        row, sums = table[i & 3], squares[i & 3]
+        if kind == 0:
+            kernels.push(row, sums, line, back, np.float32(0.001), np.float32(0.001), True)
+        elif kind == 1:
+            kernels.step(row, sums, line, np.float32(0.001), True)
+        else:
+            total += kernels.dot(row, line)
+    return total
+
+
 def limit(repeats: int) -> None:
-    """What the kernel's row operations cost against the same bytes streamed, and the same roots taken, by NumPy."""
-    d, rows = 300, 4_000
+    """What a product costs, against its row operations in the nearest cache and its bytes at the machine's best pace.
+
+    For each product the kernel pushes three rivals, steps the product and its user, takes six dot products and passes
+    eight times over working lines; rivals and product, vector and AdaGrad sum, are read from and written to the tables.
+    """
+    d, rows, negatives, n, size = 300, 4_000, 3, 2_000, 8
     rng = np.random.default_rng(0)
-    table = rng.random((rows, d), np.float32)
-    squares = np.ones((rows, d), np.float32)
-    context, back = rng.random(d, np.float32), np.zeros(d, np.float32)
-    order = rng.permutation(rows)
-
-    def adagrad() -> None:
-        for row in order:
-            kernels.push(table[row], squares[row], context, back, 0.01, 0.01, True)
-
-    users = rng.random((100, d), np.float32)
-    n, size = 2_000, 8
+    table, users = rng.random((rows, d), np.float32), rng.random((100, d), np.float32)
+    squares, user_squares = np.ones_like(table), np.ones_like(users)
+    line, back = rng.random(d, np.float32), np.zeros(d, np.float32)
     offsets = np.arange(0, (n + 1) * size, size)
     items = np.concatenate([np.sort(rng.choice(rows, size, replace=False)) for _ in range(n)]).astype(np.int32)
-    draw = sampler(np.ones(rows, np.int64), 0.75)
-    user_draw = sampler(np.ones(100, np.int64), 0.75)
-    owners = rng.integers(0, 100, n).astype(np.int32)
-    everything = np.arange(n)
+    draw, user_draw = sampler(np.ones(rows, np.int64), 0.75), sampler(np.ones(100, np.int64), 0.75)
+    owners, ones = rng.integers(0, 100, n).astype(np.int32), np.ones(len(items), np.float32)
 
     def learn() -> None:
         kernels.learn_baskets(
-            everything, offsets, items, np.ones(len(items), np.float32), owners, table, squares, users,
-            users.copy(), *draw, *user_draw, 3, 0.01, 0.1, 0.5, False, True, np.array([1, 2], np.uint64),
+            np.arange(n), offsets, items, ones, owners, table, squares, users, user_squares, *draw, *user_draw,
+            negatives, 0.01, 0.1, 0.5, False, True, np.array([1, 2], np.uint64),
         )  # fmt: skip
 
-    copy = np.empty_like(table)
-    found = in_turns({"learn": learn, "copy": lambda: [np.copyto(copy, table) for _ in range(20)]}, repeats)
-    # For each product: four rows stepped (read and write, vector and sum), five dot products, six passes over lines.
-    stepped, dotted, passed = 5, 5, 8
-    bytes_a_product = 4 * d * (stepped * 4 + dotted * 2 + passed * 3)
-    bandwidth = 20 * 2 * table.nbytes / found["copy"]
-    used = bytes_a_product * len(items) / found["learn"]
-    print(f"  {found['learn'] / len(items) * 1e9:.0f} ns a product; it moves {used / 1e9:.1f} GB/s through the caches,")
-    print(f"  where a plain copy of a table of the same size moves {bandwidth / 1e9:.1f} GB/s: {used / bandwidth:.0%}")
+    big, rounds = np.ones(64_000_000, np.float32), 100_000
+    copy = np.empty_like(big)
+    hot = {k: partial(hot_rows, table, squares, line, back, rounds, i) for i, k in enumerate(("push", "step", "dot"))}
+    found = in_turns({"learn": learn, "copy": lambda: np.copyto(copy, big), **hot}, repeats)
+    push, step, dot = (found[k] / rounds * 1e9 for k in hot)
+    actual = found["learn"] / len(items) * 1e9
+    arithmetic = negatives * push + 2 * step + (negatives + 3 + 8) * dot
+    moved = 4 * d * (negatives + 1) * 4
+    memory = moved / (2 * big.nbytes / found["copy"]) * 1e9
+    print(f"  a row pushed {push:.0f} ns, stepped {step:.0f} ns, a dot product {dot:.0f} ns, in the nearest cache")
+    print(
+        f"  a product {actual:.0f} ns; its arithmetic alone {arithmetic:.0f} ns: {arithmetic / actual:.0%} of the time"
+    )
+    print(f"  its {moved / 1000:.0f} kB of table rows would take {memory:.0f} ns at the pace of main memory")
 
 
 PARTS = ("rate", "quality", "threads", "growth", "memory", "start", "limit")
