@@ -1,0 +1,120 @@
+"""Explanations: bridges, users and the nearest seen pairs, in words."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from omba import Baskets, datasets
+from omba.errors import InputError, UnknownError
+from omba.model import OMBA
+from omba.model.evidence import Evidence
+from omba.rules.explain import Explainer
+
+LISTS = [["cream", "soap"]] * 6 + [["sink", "soap"]] * 4 + [["cream", "towel"]] + [["tea", "milk"]] * 30 + [["tea"]] * 9
+
+
+def explainer(lists: list[list[str]] = LISTS, **more: object) -> Explainer:
+    """Products as vectors of what they were bought with: close where they share partners."""
+    baskets, evidence = Baskets.from_lists(lists), Evidence()
+    evidence.update(baskets.offsets, baskets.items)
+    labels = baskets.products
+    rows = np.arange(len(labels))
+    together = evidence.pairs(rows[:, None], rows[None, :]) + np.diag(evidence.counts)
+    return Explainer(
+        labels,
+        together.astype(np.float32),
+        evidence.counts,
+        evidence.n_baskets,
+        evidence.pairs,
+        evidence.partners,
+        **more,
+    )
+
+
+def test_an_unseen_pair_is_explained_by_the_product_both_go_with() -> None:
+    explanation = explainer().explain("cream", "sink")
+    assert (explanation.status, explanation.count) == ("unseen", 0)
+    (bridge,) = explanation.bridges
+    assert bridge.product == "soap"
+    assert (bridge.count_a, bridge.count_b) == (6, 4)
+    assert bridge.lift_a == pytest.approx(6 * 50 / (7 * 10))
+    assert bridge.lift_b == pytest.approx(4 * 50 / (4 * 10))
+
+
+def test_the_words_tell_counts_bridges_and_near_pairs() -> None:
+    text = str(explainer().explain("cream", "sink"))
+    assert "cream and sink were never bought together in 50 baskets, where chance would make it 0.56 (unseen)." in text
+    assert "soap: 6 baskets with cream (lift 4.3), 4 with sink (lift 5.0)" in text
+    assert "soap and sink: 4 baskets, lift 5.0" in text
+    assert "user" not in text
+
+
+def test_a_seen_pair_is_told_with_its_count_and_lift() -> None:
+    explanation = explainer().explain("tea", "milk")
+    assert (explanation.status, explanation.count) == ("observed", 30)
+    assert explanation.lift == pytest.approx(30 * 50 / (39 * 30))
+    assert "30 times" in str(explanation)
+    assert explainer().explain("cream", "towel").status == "rare"
+
+
+def test_bridges_are_ranked_by_their_weaker_link() -> None:
+    lists = [["a", "even"]] * 10 + [["b", "even"]] * 10 + [["a", "lean"]] * 18 + [["b", "lean"]] * 1 + [["other"]] * 200
+    bridges = explainer(lists).explain("a", "b").bridges
+    assert [bridge.product for bridge in bridges] == ["even", "lean"]
+
+
+def test_users_who_buy_both_are_counted_against_chance() -> None:
+    rows = {label: row for row, label in enumerate(explainer().labels)}
+    both, cream, sink = [rows["cream"], rows["sink"]], [rows["cream"], -1], [-1, rows["sink"]]
+    remembered = np.array([both, both, cream, sink, [-1, -1], [-1, -1]])
+    explanation = explainer(users=list("uvwxyz"), remembered=remembered).explain("cream", "sink")
+    assert explanation.shoppers is not None
+    assert (explanation.shoppers.number, explanation.shoppers.some) == (2, ["u", "v"])
+    assert explanation.shoppers.chance == pytest.approx(3 * 3 / 6)
+    assert "2 users buy both, where chance would make it 1.5: u, v." in str(explanation)
+
+
+def test_the_forecast_is_told_where_there_is_one() -> None:
+    def expected(a: object, b: object, cosine: object, count: object) -> tuple[np.ndarray, ...]:
+        return np.array([7.0]), np.array([2.0]), np.array([30.0])
+
+    assert "a lift of 7.0 (nine times in ten between 2.0 and 30.0)" in str(
+        explainer(expected=expected).explain("cream", "sink")
+    )
+    assert "next period" not in str(explainer().explain("cream", "sink"))
+
+
+def test_an_explanation_goes_through_json() -> None:
+    told = json.loads(json.dumps(explainer().explain("cream", "sink").to_dict()))
+    assert told["bridges"][0]["product"] == "soap"
+
+
+def test_an_unknown_product_is_an_error_that_suggests_the_nearest_name() -> None:
+    with pytest.raises(UnknownError, match="'saop' is not known here; did you mean 'soap'"):
+        explainer().explain("saop", "cream")
+
+
+def test_a_product_beside_itself_is_refused() -> None:
+    with pytest.raises(InputError, match="two different products"):
+        explainer().explain("soap", "soap")
+
+
+def test_planted_bridges_are_found_in_a_model_learned_from_a_stream() -> None:
+    world = datasets.synthetic(baskets=6_000, products=200, users=200, days=30, pairs=6, seed=3)
+    model = OMBA(dim=32, epochs=3, seed=0, categories=False).fit(world.baskets)
+    space = Explainer(
+        model.products,
+        model.product_vectors,
+        model.evidence.counts,
+        model.n_baskets,
+        model.evidence.pairs,
+        model.evidence.partners,
+    )
+    found = [
+        bridge in [x.product for x in space.explain(a, b, most=3).bridges]
+        for (a, b), bridge in zip(world.truth.bridged, world.truth.bridges, strict=True)
+    ]
+    assert np.mean(found) >= 0.8
