@@ -235,6 +235,20 @@ def test_similar_and_rank_answer_as_the_model_does(model, capsys):
     assert [r["product"] for r in json.loads(capsys.readouterr().out)] == [p for p, _ in learned.rank([a, b], user, 10)]
 
 
+def test_a_pair_is_explained_in_words_and_in_json(model, capsys):
+    (a, b), bridge = WORLD.truth.bridged[0], WORLD.truth.bridges[0]
+
+    assert run(["explain", a, b, "--model", str(model)]) == 0
+    said = capsys.readouterr().out
+    assert f"{a} and {b} were never bought together in 1,500 baskets" in said
+    assert bridge in said
+
+    assert run(["explain", a, b, "--model", str(model), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["status"] == "unseen"
+    assert bridge in [each["product"] for each in found["bridges"]]
+
+
 def test_products_that_are_numbers_are_found_by_their_digits(tmp_path, capsys):
     path = tmp_path / "sales.csv"
     rows = "".join(f"{i},{p}\n" for i in range(40) for p in ((11, 12) if i % 2 else (13, 14)))
@@ -290,6 +304,7 @@ MISTAKES = {
     "a model under a file": ("learn {sales} --model {sales}/m", "sales.csv"),
     "no model": ("rules --model {tmp}/nothing", "there is no model in"),
     "an unknown product": ("similar p9999 --model {model}", "'p9999' is not known"),
+    "a product explained by itself": ("explain p001 p001 --model {model}", "asked about twice"),
     "an empty basket": ("rank --model {model} --basket ,", "holds no product"),
     "an unknown status": ("rules --model {model} --status often", "'often' is not known"),
     "an unknown column": ("rules --model {model} --sort lifft", "did you mean 'lift'"),
@@ -332,7 +347,7 @@ def test_without_a_command_there_is_help(capsys):
     assert run([]) == 0
 
     said = capsys.readouterr().out
-    assert all(name in said for name in ("demo", "learn", "rules", "similar", "rank", "evaluate"))
+    assert all(name in said for name in ("demo", "learn", "rules", "explain", "similar", "rank", "evaluate"))
 
 
 def test_the_installed_command_tells_its_version_and_refuses_nonsense():

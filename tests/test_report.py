@@ -89,6 +89,12 @@ def test_the_page_tells_what_was_learned_and_every_rule_with_its_evidence(page, 
     assert f">{found.strongest[0].count:,}</td>" in page
 
 
+def test_each_unseen_pair_comes_with_what_both_are_bought_with(page, found):
+    assert len(found.reasons) == len(found.unseen) == 5
+    assert all(reason.startswith("both go with p") for reason in found.reasons)
+    assert all(reason in page for reason in found.reasons)
+
+
 def test_a_product_called_like_a_script_is_only_a_name(found):
     evil = '<script>alert("tea")</script>'
     strongest = replace(found.strongest, antecedents=[(evil,)] * len(found.strongest))

@@ -62,11 +62,12 @@ def show(demo: Demo) -> None:
     terminal.table("The strongest rules", STRONG, strong_rows(rules), spare=SPARE)
     if len(pairs):
         terminal.table("Never bought together, and yet expected to be", UNSEEN, unseen_rows(pairs), spare=SPARE)
-    first = demo.strongest[0]
+    first = next((rule for rule in [*pairs, *rules] if len(rule.antecedents) == 1), demo.strongest[0])
     a, b = (f"'{side[0]}'" for side in (first.antecedents, first.consequents))
     terminal.show(f"\nThe report is in {demo.report}: open it in a browser. To go on:\n")
     for command in (
         f"omba rules --model {demo.model_folder} --status rare",
+        f"omba explain --model {demo.model_folder} {a} {b}",
         f"omba similar --model {demo.model_folder} {a}",
         f"omba rank --model {demo.model_folder} --basket {b}",
     ):

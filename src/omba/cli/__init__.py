@@ -12,14 +12,14 @@ from omba.cli.ask import rank, similar
 from omba.cli.demo import demo
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
-from omba.cli.rules import rules
+from omba.cli.rules import explain, rules
 from omba.errors import OmbaError
 from omba.terminal import notes, say
 
 __all__ = ["app", "main", "run"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (demo, learn, rules, similar, rank, evaluate):
+for command in (demo, learn, rules, explain, similar, rank, evaluate):
     app.command()(command)
 
 

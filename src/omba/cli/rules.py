@@ -1,21 +1,21 @@
-"""`omba rules`: the rules in a model."""
+"""`omba rules` and `omba explain`: the rules in a model, and what a single pair rests on."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from omba import terminal
 from omba.cli.options import Json, ModelFolder
-from omba.cli.output import give
+from omba.cli.output import give, write_json
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.report.figures import STRONG, number, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
-from omba.rules.from_model import mine_rules
+from omba.rules.from_model import mine_rules, space_of
 
 SHOWN = {
     "count": "together",
@@ -72,6 +72,21 @@ def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
         for row, value in zip(rows, found[sort].tolist(), strict=True):
             row.append(number(value) if isinstance(value, float) else str(value))
     return columns, rows
+
+
+def explain(
+    a: Annotated[str, typer.Argument(help="A product.", show_default=False)],
+    b: Annotated[str, typer.Argument(help="Another product.", show_default=False)],
+    model: ModelFolder,
+    json: Json = None,
+) -> None:
+    """What speaks for two products belonging together, even where no basket ever held both."""
+    learned: Any = OMBA.load(model)
+    space = space_of(learned)
+    assert space.explainer is not None
+    found = space.explainer.explain(space.catalogue.find(a), space.catalogue.find(b))
+    if not write_json(found.to_dict(), json):
+        terminal.show(str(found))
 
 
 def bounds(given: list[str] | None) -> dict[str, float]:

@@ -7,7 +7,7 @@ import math
 from omba.rules import Rules
 
 STRONG = ("rule", "together", "confidence", "lift", "expected lift", "90% interval", "cosine")
-UNSEEN = ("pair", "bought", "and", "together", "expected lift", "90% interval", "cosine")
+UNSEEN = ("pair", "first in", "second in", "together", "expected lift", "90% interval", "cosine")
 
 
 def strong_rows(rules: Rules) -> list[tuple[str, ...]]:

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock
 from omba.model import OMBA
+from omba.report.figures import number
 from omba.rules import Rules
+from omba.rules.explain import Explanation
 from omba.rules.theory import PAPER, Fit, choose, measured_scale
 
 FEWEST = 5
 """Baskets a pair of the cloud was in at least: below, lift is mostly luck."""
+BRIDGES = 2
+"""Products named that both of a pair are bought with."""
 CLOUD = 900
 """Pairs drawn in the cloud: enough to see its shape, few enough for a small file."""
 
@@ -57,10 +61,6 @@ class Findings:
 
 def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen: Rules) -> Findings:
     """Gather what there is to tell."""
-    # The strongest rules first; each unseen pair once, with what speaks for it.
-    reasons = (
-        [] if unseen.explainer is None else [str(unseen.explain(r.antecedents[0], r.consequents[0])) for r in unseen]
-    )
     facts = [
         (f"{model.n_baskets:,}", "baskets"),
         (f"{baskets.n_items:,}", "products in them"),
@@ -68,20 +68,31 @@ def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen
         (f"{len(model.users):,}", "shoppers"),
         (f"{model.n_windows:,}", "windows learned"),
     ]
-    lengths = model.product_vectors[model.product_counts >= FEWEST]
-    ours = choose(measured_scale(lengths), len(model.products))
+    learned = model.product_vectors[model.product_counts >= FEWEST]
     return Findings(
         title=title,
         period=period(baskets),
         facts=[fact for fact in facts if fact[0] != "0"],
         strongest=strongest,
         unseen=unseen,
-        reasons=reasons,
+        reasons=[reason(unseen.explain(rule.antecedents[0], rule.consequents[0])) for rule in unseen],
         cloud=cloud(model),
         weeks=weeks(baskets),
-        fits=[PAPER, ours],
+        fits=[PAPER, choose(measured_scale(learned), len(model.products))],
         settings=repr(model),
     )
+
+
+def reason(why: Explanation) -> str:
+    """Why a pair is expected, in a line: what both are bought with, and who buys both."""
+    parts = []
+    if why.bridges:
+        parts.append(f"both go with {' and '.join(str(bridge.product) for bridge in why.bridges[:BRIDGES])}")
+    if why.shoppers is not None and why.shoppers.number > why.shoppers.chance:
+        parts.append(
+            f"{why.shoppers.number:,} shoppers buy both, where chance would make it {number(why.shoppers.chance)}"
+        )
+    return "; ".join(parts)
 
 
 def period(baskets: Baskets) -> str:

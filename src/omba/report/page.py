@@ -21,6 +21,7 @@ SELDOM = 0.001
 
 WORDS = {
     "together": "Baskets in which all products of the rule were bought.",
+    "first in, second in": "Baskets with either product of a pair.",
     "confidence": "Of the baskets with the left side, the share that also hold the right side.",
     "lift": "How many times more often the products meet than they would by chance; 1 is chance.",
     "expected lift": "The lift to expect in the period ahead. It is learned by forecasting each period before it is "

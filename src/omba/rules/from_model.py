@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from omba.baskets import Baskets, Label
 from omba.rules.counts import Counts
+from omba.rules.explain import Explainer
 from omba.rules.mine import mine
 from omba.rules.rules import Rules
 from omba.rules.space import Space
@@ -54,6 +55,8 @@ class Learned(Protocol):
     """What mining reads of a model."""
 
     products: Sequence[Label]
+    users: Sequence[Label]
+    spaces: Sequence[Any]
     product_vectors: NDArray[np.float32]
     evidence: Evidence
     sets: Sets
@@ -88,9 +91,15 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
         return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n, a, b)
 
+    def partners(row: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        a, b, count = observed
+        there = np.flatnonzero((a == row) | (b == row))
+        return a[there] + b[there] - row, count[there]
+
+    vectors, remembered = model.product_vectors, model.spaces[0].memory.rows
     return Space(
         labels=labels,
-        vectors=model.product_vectors,
+        vectors=vectors,
         counts=counts,
         n_baskets=n,
         pair_counts=pairs,
@@ -99,4 +108,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         prices=model.prices.means if model.prices.known else None,
         attributes=model.attributes,
         expected=expected,
+        explainer=Explainer(
+            labels, vectors, counts, n, pairs, partners, expected, model.users, remembered if remembered.size else None
+        ),
     )
