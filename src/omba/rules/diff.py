@@ -1,0 +1,152 @@
+"""Diff: what changed between two tables of rules: emerged, strengthened, faded, vanished.
+
+Counts add up over a stream, so of a rule in both tables the baskets in between are known exactly: with n_a, n_b and
+`count` at both ends, its lift *between* the dates is compared with its lift *before*. A change counts if it is large
+(by `RATIO` or more) and beyond chance (`SIGMAS` standard errors, √(1/count before + 1/count between) in the logarithm).
+Rules come and go at the end of a table for no reason but its length, so a rule has emerged only if it is among the
+first half of the later table and nowhere in the earlier one, and has vanished only the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from omba.baskets import Label
+from omba.errors import InputError
+from omba.rules.rules import Rules
+
+RATIO, SIGMAS = 1.25, 2.0
+COLUMNS = (
+    "antecedents", "consequents", "count", "n_a", "n_b", "lift", "support", "confidence", "similarity", "status",
+    "expected_lift", "expected_lift_low", "expected_lift_high",
+)  # fmt: skip
+"""What is kept of each rule, beside the number of baskets `n`."""
+
+Key = frozenset[Label]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One rule, and its lift before and since; None where the rule was not in the table."""
+
+    antecedents: tuple[Label, ...]
+    consequents: tuple[Label, ...]
+    before: float | None
+    since: float | None
+    count_before: int | None
+    count_since: int | None
+    expected_lift: float | None
+
+    def __str__(self) -> str:
+        rule = f"{', '.join(map(str, self.antecedents))} ⇒ {', '.join(map(str, self.consequents))}"
+        if self.before is None:
+            return f"{rule}: lift {self.since:.1f} ({self.count_since:,} baskets)"
+        if self.since is None:
+            return f"{rule}: lift was {self.before:.1f} ({self.count_before:,} baskets)"
+        return f"{rule}: lift {self.before:.1f} before, {self.since:.1f} since ({self.count_since:,} baskets)"
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The changes, strongest first."""
+
+    emerged: list[Change]
+    strengthened: list[Change]
+    faded: list[Change]
+    vanished: list[Change]
+
+    def __iter__(self) -> Iterator[tuple[str, list[Change]]]:
+        return iter((name, getattr(self, name)) for name in ("emerged", "strengthened", "faded", "vanished"))
+
+    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+        """Plain lists and values, for JSON."""
+        return {name: [asdict(change) for change in changes] for name, changes in self}
+
+    def __str__(self) -> str:
+        return "\n".join(
+            "\n".join([f"{name.capitalize()} ({len(changes)})", *(f"  {change}" for change in changes)])
+            for name, changes in self
+        )
+
+
+def rules_table(rules: Rules) -> pa.Table:
+    """A table of rules with all that a later comparison needs."""
+    return rules.to_arrow(COLUMNS).append_column("n", pa.array([rules.n] * len(rules), pa.int64()))
+
+
+def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
+    """What changed from one table of rules, best first, to a later one of the same stream."""
+    old, new = listed(before), listed(after)
+    first = dict(list(old.items())[: max(1, len(old) // 2)])
+    latest = dict(list(new.items())[: max(1, len(new) // 2)])
+    emerged = [change(None, row) for key, row in latest.items() if key not in old]
+    vanished = [change(row, None) for key, row in first.items() if key not in new]
+    moved = [(shift(old[key], new[key]), change(old[key], new[key])) for key in old if key in new]
+    up = sorted(((by, one) for by, one in moved if by > 0), key=lambda pair: -pair[0])
+    down = sorted(((by, one) for by, one in moved if by < 0), key=lambda pair: pair[0])
+    return Diff(emerged, [one for _, one in up], [one for _, one in down], vanished)
+
+
+def listed(rules: Rules | pa.Table) -> dict[Key, dict[str, Any]]:
+    """Rules by their products, in order, whichever way round they point."""
+    table = rules_table(rules) if isinstance(rules, Rules) else rules
+    missing = {"antecedents", "consequents", "count", "n_a", "n_b", "n"} - set(table.column_names)
+    if missing:
+        raise InputError(f"the table of rules has no column {sorted(missing)[0]!r}: give one made by rules_table")
+    out: dict[Key, dict[str, Any]] = {}
+    for row in table.to_pylist():
+        out.setdefault(frozenset((*row["antecedents"], *row["consequents"])), row)
+    return out
+
+
+def lift(count: float, n_a: int, n_b: int, n: int) -> float:
+    return count * n / (n_a * n_b) if n_a and n_b else 0.0
+
+
+def between(old: dict[str, Any], new: dict[str, Any]) -> tuple[int, int, int, int]:
+    """(count, n_a, n_b, n) of the baskets that came in between."""
+    # A rule may have turned round since; then its sides are told the other way.
+    turned = set(old["antecedents"]) == set(new["consequents"])
+    old_a, old_b = (old["n_b"], old["n_a"]) if turned else (old["n_a"], old["n_b"])
+    same = turned or set(old["antecedents"]) == set(new["antecedents"])
+    if not same:
+        # Another product of the set has become the consequent: its sides of then are not known.
+        return 0, 0, 0, 0
+    return new["count"] - old["count"], new["n_a"] - old_a, new["n_b"] - old_b, new["n"] - old["n"]
+
+
+def shift(old: dict[str, Any], new: dict[str, Any]) -> float:
+    """How far the logarithm of the lift has moved, 0 where it is not much or may be chance."""
+    count, n_a, n_b, n = between(old, new)
+    chance = n_a * n_b / n if n > 0 else 0.0
+    then = lift(old["count"], old["n_a"], old["n_b"], old["n"])
+    if chance <= 0 or then <= 0:
+        return 0.0
+    # Half a basket stands in for none, so that a rule that stopped altogether has a logarithm.
+    moved = math.log(max(count, 0.5) / chance / then)
+    error = math.sqrt(1 / max(count, 0.5) + 1 / old["count"])
+    # What was to come counts too: none where one was expected proves nothing.
+    enough = max(count, chance * then) >= 5
+    return moved if enough and abs(moved) >= math.log(RATIO) and abs(moved) >= SIGMAS * error else 0.0
+
+
+def change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Change:
+    """One line of the comparison."""
+    row = new or old
+    assert row is not None
+    before = None if old is None else lift(old["count"], old["n_a"], old["n_b"], old["n"])
+    since, count = None, None
+    if new is not None and old is None:
+        since, count = lift(new["count"], new["n_a"], new["n_b"], new["n"]), new["count"]
+    elif new is not None and old is not None:
+        count, n_a, n_b, n = between(old, new)
+        since = lift(count, n_a, n_b, n)
+    return Change(
+        tuple(row["antecedents"]), tuple(row["consequents"]), before, since,
+        None if old is None else old["count"], count, None if new is None else new.get("expected_lift"),
+    )  # fmt: skip

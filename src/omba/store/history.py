@@ -1,0 +1,277 @@
+"""History: what the rules and the vectors were at earlier dates, in bounded space.
+
+Each entry is a folder named by its time, with the rules (Parquet), the product vectors of then (unit length, half
+precision, safetensors) and a few numbers (JSON). It is written aside, synced and renamed, so a crash leaves it whole
+or not at all. Labels only ever come in, so they are kept once, in segments. Old entries are thinned: all of the last
+few, then one a day, then one a month, never more than `keep` allows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from omba.baskets import Clock, Label, Moment
+from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
+from omba.rules.diff import Diff, diff, rules_table
+from omba.rules.rules import Rules
+
+ASIDE = ".aside"
+DAY, MONTH = 10, 100
+"""Windows that stand for a day and a month where a stream has no clock."""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """How many entries stay: the last ones, then one a day, then one a month."""
+
+    last: int = 14
+    daily: int = 60
+    monthly: int = 36
+
+    def __post_init__(self) -> None:
+        if self.last < 1 or self.daily < 0 or self.monthly < 0:
+            raise SettingError(
+                f"a history that keeps {self} is none: keep at least the last entry, and 0 or more others"
+            )
+
+    def of(self, ticks: Sequence[int], clock: Clock) -> set[int]:
+        """The ticks that stay, of those given."""
+        newest = sorted(ticks, reverse=True)
+        kept = set(newest[: self.last])
+        for most, of in ((self.daily, day), (self.monthly, month)):
+            latest: dict[int, int] = {}
+            for tick in newest[self.last :]:
+                latest.setdefault(of(tick, clock), tick)
+            kept |= set(list(latest.values())[:most])
+        return kept
+
+
+def day(tick: int, clock: Clock) -> int:
+    """The day a tick falls on."""
+    return {Clock.DATETIME: tick // 86_400_000_000, Clock.DAY: tick, Clock.NONE: tick // DAY}[clock]
+
+
+def month(tick: int, clock: Clock) -> int:
+    """The month a tick falls in; day numbers make one of thirty."""
+    if clock is Clock.DATETIME:
+        return int(np.datetime64(tick, "us").astype("datetime64[M]").astype(np.int64))
+    return tick // (30 if clock is Clock.DAY else MONTH)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The state at the end of a window: all baskets before `tick` had been learned."""
+
+    folder: Path
+    tick: int
+    clock: Clock
+    n_labels: int
+    n_baskets: int
+
+    @property
+    def shown(self) -> str:
+        """The time as a person would write it."""
+        return str(self.clock.show(self.tick))
+
+    @property
+    def rules(self) -> pa.Table:
+        """The rules of then, best first."""
+        return self._read(lambda: pq.read_table(self.folder / "rules.parquet"))
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The products' vectors of then, of unit length."""
+        arrays = self._read(lambda: load_file(self.folder / "products.safetensors"))
+        return np.asarray(arrays["vectors"], np.float32)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Baskets with each product until then."""
+        arrays = self._read(lambda: load_file(self.folder / "products.safetensors"))
+        return np.asarray(arrays["counts"], np.int64)
+
+    def _read(self, reading: Any) -> Any:
+        try:
+            return reading()
+        except (OSError, pa.ArrowException, SafetensorError) as error:
+            raise SnapshotError(
+                f"the history of {self.shown} in {str(self.folder)!r} cannot be read ({error}): remove that folder"
+            ) from error
+
+
+class History:
+    """The entries of one model, in a folder of their own."""
+
+    def __init__(self, folder: str | Path, keep: Keep | None = None) -> None:
+        self.folder, self.keep = Path(folder), keep or Keep()
+
+    def record(
+        self,
+        rules: Rules,
+        labels: Sequence[Label],
+        vectors: NDArray[np.floating],
+        counts: NDArray[np.integer],
+        n_baskets: int,
+        tick: int,
+        clock: Clock = Clock.NONE,
+    ) -> Entry:
+        """Leave an entry for the window that ended at `tick`; the same window again replaces its entry.
+
+        Without a clock, `tick` is the number of the window.
+        """
+        try:
+            self._keep_labels(labels)
+            entry = self._write(rules, vectors, counts, n_baskets, tick, clock)
+            self._thin(clock)
+        except OSError as error:
+            raise SnapshotError(
+                f"the history could not be written to {str(self.folder)!r} ({error.strerror}): "
+                "give a folder with room that can be written to"
+            ) from error
+        return entry
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All entries, oldest first."""
+        found = []
+        for place in sorted(self.folder.glob("at-*")):
+            if place.suffix == ASIDE:
+                continue
+            try:
+                told = json.loads((place / "entry.json").read_text())
+                found.append(Entry(place, told["tick"], Clock(told["clock"]), told["labels"], told["baskets"]))
+            except (OSError, ValueError, KeyError) as error:
+                raise SnapshotError(f"the entry {str(place)!r} cannot be read ({error}): remove that folder") from error
+        return found
+
+    def at(self, moment: Moment) -> Entry:
+        """The last entry at or before a moment: what was known when it began."""
+        entries = self.entries
+        if not entries:
+            raise InputError(f"there is no history in {str(self.folder)!r}: it is written while a model learns")
+        tick = read(moment, entries[-1].clock)
+        known = [entry for entry in entries if entry.tick <= tick]
+        if not known:
+            raise InputError(
+                f"{moment!r} is before the history, which begins at {entries[0].shown}: give that or a later moment"
+            )
+        return known[-1]
+
+    def diff(self, start: Moment, stop: Moment) -> Diff:
+        """What changed in the rules between two moments."""
+        first, second = self.at(start), self.at(stop)
+        if first.tick >= second.tick:
+            raise InputError(
+                f"{start!r} and {stop!r} both lead to {first.shown}, the same entry or an earlier one: "
+                "give two moments with a window between them, the earlier first"
+            )
+        return diff(first.rules, second.rules)
+
+    def similar_at(self, product: Label, moment: Moment, n: int = 10) -> list[tuple[Label, float]]:
+        """The nearest products by cosine as of a moment; those met only once until then are left out."""
+        entry = self.at(moment)
+        labels = self.labels[: entry.n_labels]
+        if product not in labels:
+            raise UnknownError(f"product {product!r} was not known at {entry.shown}{nearest(product, labels)}")
+        row, vectors = labels.index(product), entry.vectors
+        cosine = np.where(entry.counts > 1, vectors @ vectors[row], -np.inf)
+        cosine[row] = -np.inf
+        best = np.argsort(-cosine, kind="stable")[:n].tolist()
+        return [(labels[other], float(cosine[other])) for other in best if np.isfinite(cosine[other])]
+
+    @property
+    def labels(self) -> list[Label]:
+        """All products' labels, in the order of the rows."""
+        out: list[Label] = []
+        for segment in sorted(self.folder.glob("labels-*.parquet")):
+            table = pq.read_table(segment)
+            pairs = zip(table["label"].to_pylist(), table["whole"].to_pylist(), strict=True)
+            out += [int(label) if whole else label for label, whole in pairs]
+        return out
+
+    def _keep_labels(self, labels: Sequence[Label]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        known = self.labels
+        common = min(len(known), len(labels))
+        if known[:common] != list(labels[:common]):
+            raise SnapshotError(
+                f"the history in {str(self.folder)!r} belongs to another model, whose products are others: "
+                "remove it, or give another folder"
+            )
+        new = list(labels[len(known) :])
+        if not new:
+            return
+        whole = pa.array([isinstance(label, int) for label in new], pa.bool_())
+        table = pa.table({"label": pa.array([str(label) for label in new], pa.string()), "whole": whole})
+        aside = self.folder / f"labels{ASIDE}"
+        pq.write_table(table, aside)
+        sync(aside)
+        aside.rename(self.folder / f"labels-{len(known):012d}.parquet")
+        sync(self.folder)
+
+    def _write(
+        self,
+        rules: Rules,
+        vectors: NDArray[np.floating],
+        counts: NDArray[np.integer],
+        n_baskets: int,
+        tick: int,
+        clock: Clock,
+    ) -> Entry:
+        # Times before 1970 are negative: counted from 2^63 on, names sort as times do.
+        place = self.folder / f"at-{tick + 2**63:020d}"
+        aside = place.with_suffix(ASIDE)
+        for left in self.folder.glob(f"at-*{ASIDE}"):
+            shutil.rmtree(left)
+        aside.mkdir()
+        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        arrays = {"vectors": unit.astype(np.float16), "counts": np.ascontiguousarray(counts, np.int64)}
+        save_file(arrays, aside / "products.safetensors")
+        pq.write_table(rules_table(rules), aside / "rules.parquet")
+        entry = Entry(place, tick, clock, len(vectors), n_baskets)
+        told = {"tick": tick, "time": entry.shown, "clock": clock.value, "labels": len(vectors), "baskets": n_baskets}
+        (aside / "entry.json").write_text(json.dumps(told, indent=1))
+        for file in (*aside.iterdir(), aside):
+            sync(file)
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+        sync(self.folder)
+        return entry
+
+    def _thin(self, clock: Clock) -> None:
+        entries = self.entries
+        kept = self.keep.of([entry.tick for entry in entries], clock)
+        for entry in entries:
+            if entry.tick not in kept:
+                shutil.rmtree(entry.folder)
+
+
+def read(moment: Moment, clock: Clock) -> int:
+    """A moment as a tick; without a clock, the number of a window."""
+    if clock is not Clock.NONE:
+        return clock.read(moment)
+    try:
+        return int(moment)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(f"{moment!r} is no number of a window: this stream has no time, so count windows") from None
+
+
+def sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
