@@ -56,16 +56,7 @@ def evaluate(
     skipped: dict[str, str] = {}
     for name, factory in factories.items():
         try:
-            ticks = [partial(_tick, progress, name, turn, seeds) for turn in range(seeds)]
-            rows.append(
-                Row(
-                    name,
-                    [
-                        run(factory, baskets, asked[each], task.every, each, tick)
-                        for each, tick in zip(chosen, ticks, strict=True)
-                    ],
-                )
-            )
+            rows.append(_row(name, factory, baskets, asked, task.every, progress))
         except OmbaError as error:
             skipped[name] = str(error)
             logger.warning("%s is left out: %s", name, error)
@@ -90,6 +81,22 @@ def _factories(methods: str | Iterable[str] | Mapping[str, str | Factory]) -> di
         title: partial(baselines.make, method) if isinstance(method, str) else method
         for title, method in titled.items()
     }
+
+
+def _row(
+    name: str,
+    factory: Factory,
+    baskets: Baskets,
+    asked: Mapping[int, list[Queries]],
+    every: str | int,
+    progress: Progress | None,
+) -> Row:
+    """One method through the queries of every seed."""
+    trials = []
+    for turn, (seed, found) in enumerate(asked.items()):
+        tick = partial(_tick, progress, name, turn, len(asked))
+        trials.append(run(factory, baskets, found, every, seed, tick))
+    return Row(name, trials)
 
 
 def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: float) -> None:

@@ -56,12 +56,15 @@ def run(
     with PeakMemory() as peak:
         method: Any = factory(seed)
         trial = Trial(online=hasattr(method, "partial_fit"))
-        (_online if trial.online else _batch)(method, baskets, asked, every, trial, tick)
+        if trial.online:
+            _stream(method, baskets, asked, every, trial, tick)
+        else:
+            _retrain(method, baskets, asked, trial, tick)
     trial.peak_memory = peak.bytes
     return trial
 
 
-def _online(
+def _stream(
     method: Any,
     baskets: Baskets,
     asked: Sequence[Queries],
@@ -83,14 +86,7 @@ def _online(
         tick(first / last)
 
 
-def _batch(
-    method: Any,
-    baskets: Baskets,
-    asked: Sequence[Queries],
-    every: str | int,
-    trial: Trial,
-    tick: Tick,
-) -> None:
+def _retrain(method: Any, baskets: Baskets, asked: Sequence[Queries], trial: Trial, tick: Tick) -> None:
     for done, queries in enumerate(asked, 1):
         began = perf_counter()
         method.fit(baskets.slice(0, queries.first))
