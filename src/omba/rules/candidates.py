@@ -64,6 +64,8 @@ class Candidates:
             seen[~seen] = space.seen(left[~seen], right[~seen])
         kept = np.flatnonzero(scope.passes(left, right, count, seen))
         left, right, similarity, count, seen = left[kept], right[kept], similarity[kept], count[kept], seen[kept]
+        # In one order first: where both are as frequent, a pair met from either side must come out as one.
+        left, right = np.minimum(left, right), np.maximum(left, right)
         turned = scope.turned(space.counts, left, right)
         left, right = np.where(turned, right, left), np.where(turned, left, right)
         unknown = np.full(len(left), np.nan)

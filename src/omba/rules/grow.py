@@ -1,10 +1,11 @@
 """Grow: rules with several antecedents, from sets of products that are all close to each other.
 
-The best pairs that are close are the edges of a graph, close being nearer than 999 of 1,000 pairs picked at random; a
-clique of three or more is a set of mutually close products. Each such set that was bought together often enough gives at most one rule: the direction with the highest confidence, and only
-if that beats every rule to the same consequent from a part of its antecedents, by more than chance: among the baskets
-with the part, those with all antecedents hold the consequent more often, Fisher's p at most 1% (a *productive* rule,
-G. Webb, "Discovering Significant Patterns", Machine Learning 68, 2007).
+The products of the best pairs are the nodes of a graph, and those close to each other are joined: nearer than 999 of
+1,000 pairs picked at random. A clique of three or more is a set of mutually close products. Each such set that was
+bought together often enough gives at most one rule: the direction with the highest confidence, and only if that beats
+every rule to the same consequent from a part of its antecedents, by more than chance: among the baskets with the part,
+those with all antecedents hold the consequent more often, Fisher's p at most 1% (a *productive* rule, G. Webb,
+"Discovering Significant Patterns", Machine Learning 68, 2007).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ MOST_SETS = 20_000
 
 
 def grow(space: Space, pairs: Candidates, most_antecedents: int) -> list[Candidates]:
-    """Rules with 2 to `most_antecedents` antecedents, from the graph of the given pairs."""
+    """Rules with 2 to `most_antecedents` antecedents, from the graph of the products in the given pairs."""
     if space.itemset_counts is None or most_antecedents < 2:
         return []
-    close = pairs.take(np.flatnonzero(pairs.similarity >= closeness(space)))
+    left, right = close_pairs(space, np.unique([pairs.antecedents[:, 0], pairs.consequent]))
     out = []
-    for sets in cliques(close.antecedents[:, 0], close.consequent, most_antecedents + 1):
+    for sets in cliques(left, right, most_antecedents + 1):
         count = space.itemset_counts(sets)
         often = count >= OFTEN
         if often.any():
@@ -42,15 +43,25 @@ def grow(space: Space, pairs: Candidates, most_antecedents: int) -> list[Candida
     return out
 
 
+def close_pairs(space: Space, rows: Rows) -> tuple[Rows, Rows]:
+    """Pairs of these rows that are close, the nearest first."""
+    vectors = np.ascontiguousarray(space.vectors[rows], np.float32)
+    a, b = np.triu_indices(len(rows), 1)
+    cosine = cosines(vectors, a, b)
+    close = np.flatnonzero(cosine >= closeness(space))
+    close = close[np.argsort(-cosine[close], kind="stable")]
+    return rows[a[close]], rows[b[close]]
+
+
 def closeness(space: Space) -> float:
-    """The cosine that one pair in 1,000 exceeds, of pairs of products picked at random."""
+    """The cosine that one pair in 1,000 exceeds, of pairs picked at random; with few products, 3 pairs a product."""
     known = np.flatnonzero(space.counts >= OFTEN)
     if len(known) < 2:
         return 1.0
     left, right = np.random.default_rng(0).choice(known, (2, 100_000))
     apart = left != right
     vectors = np.ascontiguousarray(space.vectors, np.float32)
-    return float(np.quantile(cosines(vectors, left[apart], right[apart]), 0.999))
+    return float(np.quantile(cosines(vectors, left[apart], right[apart]), 1 - max(0.001, min(1.0, 3 / len(known)))))
 
 
 def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:

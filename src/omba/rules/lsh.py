@@ -88,7 +88,7 @@ def nearest_pairs(
     trained = Trained.of(vectors, counts, min_count)
     possible = len(trained) * (len(trained) - 1) // 2
     if top > possible:
-        log.info("top=%d is more than the %d pairs of %d products: all pairs are given", top, possible, len(trained))
+        log.warning("top=%d is more than the %d pairs of %d products: all pairs are given", top, possible, len(trained))
     if preset == "paper":
         found = by_collisions(trained, min(top, possible), F or PAPER.F, H or PAPER.H, ties, seed)
     elif top > possible // 4 and F is None:

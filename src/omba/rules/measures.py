@@ -212,10 +212,10 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
 
     With m p-values in ascending order, p_adjusted(i) = min over j ≥ i of p(j)·m/j (Benjamini and Hochberg, 1995).
     """
-    p = np.asarray(p, np.float64)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known])]
-    steps = p[order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted = np.full_like(p, np.nan)
+    values = np.atleast_1d(np.asarray(p, np.float64))
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known])]
+    steps = values[order] * len(order) / np.arange(1, len(order) + 1)
+    adjusted = np.full_like(values, np.nan)
     adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return adjusted
+    return adjusted.reshape(np.shape(p))

@@ -28,7 +28,7 @@ log = logging.getLogger("omba")
 POOL = 1000
 """Candidates from each source, at least."""
 EDGES = 1000
-"""Best pairs from which larger sets grow, at least."""
+"""Best pairs from whose products larger sets grow."""
 ROUNDS = 3
 """How often the pool is made eight times larger where a filter lets too few through."""
 
@@ -61,8 +61,7 @@ def mine(
     pool = top if preset == "paper" and where == Filter() else max(POOL, top)
     for attempt in range(ROUNDS + 1):
         found, used = candidates(space, scope, column, min(pool, scope.pairs), tables)
-        edges = found.best(space, column, max(EDGES, top))
-        larger = grow(space, edges, antecedents) if preset == "default" else []
+        larger = grow(space, found.best(space, column, EDGES), antecedents) if preset == "default" else []
         rules = table(space, [found, *larger], used, column).where(where)
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
             break

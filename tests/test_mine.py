@@ -1,0 +1,275 @@
+"""Mining a space: candidates, direction, status, order, filters, larger sets, and what is refused."""
+
+import logging
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from omba.baskets import Baskets
+from omba.errors import InputError, SettingError, UnknownError
+from omba.rules import Counts, Filter, Rules, Space, mine
+from omba.rules.rules import COLUMNS
+
+GROUPS = 12
+SIZE = 5
+
+
+def world(seed: int = 0, **changes) -> Space:
+    """Baskets from 12 themes of 5 products each; vectors stand close within a theme.
+
+    The first two products of theme 0 are never bought together; those of theme 1 only twice; products of theme 2 come
+    as a triple: whoever buys two of the first three buys the third.
+    """
+    rng = np.random.default_rng(seed)
+    lists = []
+    for _ in range(3_000):
+        theme = int(rng.integers(GROUPS))
+        held = set((theme * SIZE + np.flatnonzero(rng.random(SIZE) < rng.uniform(0.2, 0.6, SIZE))).tolist())
+        held |= set(rng.choice(GROUPS * SIZE, 3).tolist())
+        for pair in ({0, 1}, {5, 6}):
+            if pair <= held:
+                held.discard(min(pair))
+        if len(held & {10, 11, 12}) == 2:
+            held |= {10, 11, 12}
+        lists.append(sorted(held))
+    lists += [[5, 6]] * 2
+    labels = [f"t{i // SIZE}-{i % SIZE}" for i in range(GROUPS * SIZE)]
+    baskets = Baskets.from_lists([[labels[i] for i in basket] for basket in lists])
+    centres = rng.standard_normal((GROUPS, 40))
+    vectors = np.repeat(centres, SIZE, axis=0) + 0.5 * rng.standard_normal((GROUPS * SIZE, 40))
+    vectors[1], vectors[6] = vectors[0] + 0.01, vectors[5] + 0.01
+    counts = Counts.of(baskets, labels)
+    given = {
+        "labels": labels,
+        "vectors": vectors.astype(np.float32),
+        "counts": counts.products,
+        "n_baskets": counts.n,
+        "pair_counts": counts.pairs,
+        "itemset_counts": counts.itemsets,
+        "observed": counts.observed(),
+        "prices": np.arange(1.0, GROUPS * SIZE + 1),
+        "attributes": pa.table({"product": labels, "category": [label.split("-")[0] for label in labels]}),
+    }
+    return Space(**(given | changes))
+
+
+def forecast(space: Space):
+    """A plain forecast: the counts, drawn towards what the cosine promises."""
+
+    def expected(a, b, cosine, count):
+        chance = space.counts[a] * space.counts[b] / space.n_baskets
+        mean = (2 + count) / (2 / np.exp(2 * cosine) + chance)
+        return mean, mean * 0.7, mean * 1.4
+
+    return expected
+
+
+def with_forecast(**changes) -> Space:
+    space = world(**changes)
+    return world(**changes, expected=forecast(space))
+
+
+def pairs_of(rules: Rules) -> set[frozenset]:
+    return {frozenset(a + c) for a, c in rules.sides}
+
+
+def test_every_column_is_filled_from_the_evidence():
+    space = with_forecast()
+    rules = mine(space, 50)
+    frame = rules.to_pandas()
+    assert len(frame) == 50
+    assert frame.notna().all().all()
+    for rule in rules.filter(length=2):
+        a, b = space.labels.index(rule.antecedents[0]), space.labels.index(rule.consequents[0])
+        assert rule.count == space.pair_counts([a], [b])[0]
+        assert (rule.n_a, rule.n_b, rule.n) == (space.counts[a], space.counts[b], space.n_baskets)
+
+
+def test_without_a_forecast_the_nearest_come_first():
+    rules = mine(world(), 30)
+    assert (np.diff(rules["similarity"]) <= 0).all()
+    assert np.isnan(rules["expected_lift"]).all()
+    assert pairs_of(rules[:2]) == {frozenset({"t0-0", "t0-1"}), frozenset({"t1-0", "t1-1"})}
+
+
+def test_with_a_forecast_the_order_is_by_the_lower_end_over_all_pairs_there_are():
+    space = with_forecast()
+    a, b = np.triu_indices(len(space.labels), 1)
+    unit = space.vectors / np.linalg.norm(space.vectors, axis=1, keepdims=True)
+    low = space.expected(a, b, (unit[a] * unit[b]).sum(axis=1), space.pair_counts(a, b))[1]
+    best = np.argsort(-low)[:40]
+    rules = mine(space, 40, antecedents=1)
+    assert rules["expected_lift_low"] == pytest.approx(low[best], rel=1e-4)
+
+
+def test_the_best_counted_pairs_are_found_however_far_apart_their_vectors_are():
+    rng = np.random.default_rng(1)
+    space = world(vectors=rng.standard_normal((GROUPS * SIZE, 40)).astype(np.float32))
+    count = space.observed[2]
+    rules = mine(space, 10, sort="count", antecedents=1)
+    assert rules["count"].tolist() == np.sort(count)[::-1][:10].tolist()
+    assert mine(space, 10, sort="lift", antecedents=1)["lift"].min() > 1
+
+
+def test_the_direction_is_the_one_of_higher_confidence():
+    rules = mine(world(), 200, antecedents=1)
+    assert (rules["confidence"] >= rules["count"] / rules["n_b"]).all()
+    assert (rules["n_a"] <= rules["n_b"]).all()
+    assert len(pairs_of(rules)) == len(rules)
+
+
+def test_a_side_that_is_asked_for_decides_the_direction():
+    popular = max(range(GROUPS * SIZE), key=world().counts.__getitem__)
+    label = world().labels[popular]
+    rules = mine(world(), 20, where=Filter(antecedent=label), antecedents=1)
+    assert len(rules) == 20
+    assert {rule.antecedents for rule in rules} == {(label,)}
+    assert {rule.consequents for rule in mine(world(), 5, where=Filter(consequent=label))} == {(label,)}
+
+
+def test_status_tells_the_observed_from_the_rare_and_the_unseen():
+    rules = mine(world(), 100, antecedents=1)
+    status = {frozenset(a + c): s for (a, c), s in zip(rules.sides, rules["status"], strict=True)}
+    assert status[frozenset({"t0-0", "t0-1"})] == "unseen"
+    assert status[frozenset({"t1-0", "t1-1"})] == "rare"
+    assert (rules.filter(status="observed")["count"] >= 5).all()
+
+
+def test_a_pair_whose_count_was_let_go_is_rare_not_unseen():
+    rules = mine(world(seen=lambda a, b: np.ones(len(a), bool)), 100)
+    assert "unseen" not in rules["status"]
+
+
+def test_asking_for_unseen_rules_finds_as_many_as_there_are():
+    space = with_forecast()
+    rules = mine(space, 40, where=Filter(status="unseen"))
+    a, b = np.triu_indices(len(space.labels), 1)
+    assert (rules["count"] == 0).all()
+    assert len(rules) == min(40, int((space.pair_counts(a, b) == 0).sum()))
+
+
+def test_larger_sets_grow_where_every_two_are_close_and_the_whole_says_more_than_its_parts():
+    space = with_forecast()
+    larger = mine(space, 300).filter(length=3)
+    assert frozenset({"t2-0", "t2-1", "t2-2"}) in pairs_of(larger)
+    assert len(pairs_of(larger)) == len(larger)  # one direction each
+    rows = {label: row for row, label in enumerate(space.labels)}
+    for rule in larger:
+        items = [rows[label] for label in (*rule.antecedents, *rule.consequents)]
+        assert rule.count == space.itemset_counts([items])[0] >= 10
+        assert rule.n_a == space.itemset_counts([items[:2]])[0]
+        for part in items[:2]:
+            assert rule.confidence > space.pair_counts([part], [items[2]])[0] / space.counts[part]
+
+
+def test_larger_sets_can_be_larger_still_or_left_out():
+    assert (mine(world(), 100, antecedents=1).lengths == 2).all()
+    assert (mine(world(itemset_counts=None), 100).lengths == 2).all()
+    lists = [["a", "b", "c", "d"]] * 40 + [["a"], ["b"], ["c"], ["d"], ["e", "f"], ["g"]] * 60
+    lists += [["a", "b"], ["a", "c"], ["b", "c"], ["a", "d"], ["b", "d"], ["c", "d"]] * 30
+    baskets = Baskets.from_lists(lists)
+    counts = Counts.of(baskets)
+    rng = np.random.default_rng(0)
+    vectors = np.concatenate([np.ones((4, 30)) + 0.1 * rng.standard_normal((4, 30)), rng.standard_normal((3, 30))])
+    space = Space(baskets.products, vectors, counts.products, counts.n, counts.pairs, itemset_counts=counts.itemsets)
+    whole = mine(space, 50, antecedents=3).filter(length=4)
+    assert pairs_of(whole) <= {frozenset("abcd")}
+    assert all(rule.count == 40 for rule in whole)
+
+
+def test_the_preset_of_the_paper_ranks_by_collisions_then_by_cosine():
+    rules = mine(with_forecast(), 60, "paper")
+    order = list(zip(-rules["collisions"], -rules["similarity"], strict=True))
+    assert order == sorted(order)
+    assert rules["collisions"].max() <= 11
+    assert (rules.lengths == 2).all()
+
+
+def test_value_is_what_the_consequent_brings_beyond_chance():
+    space = with_forecast()
+    rules = mine(space, 20, sort="value", antecedents=1)
+    assert (np.diff(rules["value"]) <= 1e-12).all()
+    rule, row = rules[0], space.labels.index(rules[0].consequents[0])
+    by_chance = 1000 * rule.n_a / rule.n * rule.n_b / rule.n
+    expected = by_chance * (rules["expected_lift"][0] - 1) * space.prices[row]
+    assert rules["value"][0] == pytest.approx(expected)
+    counted = mine(world(), 20, sort="value", antecedents=1)
+    extra = counted["count"] - counted["n_a"] * counted["n_b"] / counted.n
+    price = np.array([space.prices[space.labels.index(c[0])] for c in counted.consequents])
+    assert counted["value"] == pytest.approx(1000 / counted.n * extra * price)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Filter(product="t3-2"),
+        Filter(category="t4"),
+        Filter(min_price=20, max_price=30),
+        Filter(minimum={"lift": 2.0}),
+        Filter(category="t5", status="observed"),
+        Filter(length=2, maximum={"p_adjusted": 0.01}),
+    ],
+)
+def test_filters_apply_before_the_cut_not_after(wanted):
+    space = with_forecast()
+    rules = mine(space, 15, where=wanted, antecedents=1)
+    assert len(rules) == 15
+    assert wanted.keep(rules).all()
+    everything = mine(space, 100_000, antecedents=1).where(wanted)
+    assert rules["expected_lift_low"] == pytest.approx(everything["expected_lift_low"][:15])
+
+
+def test_larger_sets_are_found_for_a_product_that_is_asked_for():
+    larger = mine(with_forecast(), 100, where=Filter(product="t2-1")).filter(length=3)
+    assert frozenset({"t2-0", "t2-1", "t2-2"}) in pairs_of(larger)
+    assert all("t2-1" in items for items in pairs_of(larger))
+
+
+def test_asking_for_more_rules_than_there_are_gives_all_with_a_note(caplog):
+    with caplog.at_level(logging.WARNING, "omba"):
+        rules = mine(world(), 5_000, antecedents=1)
+    assert len(rules) == GROUPS * SIZE * (GROUPS * SIZE - 1) // 2
+    assert "5000 rules were asked for, and there are 1770" in caplog.text
+
+
+def test_products_met_once_make_no_rules_unless_asked_for():
+    space = world()
+    few = space.counts.copy()
+    few[0] = 1
+    seldom = world(counts=few)
+    assert all("t0-0" not in items for items in pairs_of(mine(seldom, 400)))
+    assert any("t0-0" in items for items in pairs_of(mine(seldom, 400, min_count=1)))
+    with pytest.raises(InputError, match=r"'t0-0' was met in 1 baskets, and a vector is worth reading from 2 on"):
+        mine(seldom, where=Filter(product="t0-0"))
+
+
+def test_the_same_seed_gives_the_same_table():
+    first, again = (mine(with_forecast(), 80).to_pandas() for _ in range(2))
+    assert first.equals(again)
+
+
+def test_what_cannot_be_mined_is_refused_in_one_sentence():
+    space = world()
+    with pytest.raises(InputError, match="the model is empty"):
+        Space([], np.empty((0, 3)), np.empty(0, int), 0, space.pair_counts)
+    with pytest.raises(InputError, match="none of the 60 products of the model is in the 3002 baskets"):
+        world(counts=np.zeros(60, int))
+    with pytest.raises(InputError, match="one label, vector and count a product"):
+        world(counts=np.ones(3, int))
+    with pytest.raises(UnknownError, match="did you mean"):
+        mine(space, where=Filter(product="t33"))
+    with pytest.raises(UnknownError, match="cannot be sorted by 'lfit'; did you mean 'lift'"):
+        mine(space, sort="lfit")
+    with pytest.raises(SettingError, match="F·H = 128 bits do not fit"):
+        mine(space, preset="paper", F=8, H=16)
+    with pytest.raises(SettingError, match="give 1 or more"):
+        mine(space, 0)
+    with pytest.raises(InputError, match="0 of 60 products were met in 100000 baskets or more"):
+        mine(space, min_count=100_000)
+
+
+def test_rules_can_be_sorted_by_every_column():
+    space = with_forecast()
+    for column in COLUMNS:
+        assert len(mine(space, 5, sort=column)) == 5
