@@ -249,6 +249,28 @@ def test_a_pair_is_explained_in_words_and_in_json(model, capsys):
     assert bridge in [each["product"] for each in found["bridges"]]
 
 
+def test_the_past_can_be_asked_about(sales, tmp_path, capsys):
+    folder = tmp_path / "m"
+    assert run(["learn", str(sales), "--model", str(folder), *SMALL, "--history", "7d"]) == 0
+    early = omba.OMBA(dim=16, epochs=2, pairs=20_000).fit(WORLD.baskets.between(None, "2017-01-12"))
+    product = WORLD.truth.complementary[0][0]
+    capsys.readouterr()
+
+    assert run(["similar", product, "--model", str(folder), "--at", "2017-01-13", "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    expected = early.similar(product, 10)
+    assert [each["product"] for each in told][:3] == [label for label, _ in expected][:3]
+    assert told[0]["similarity"] == pytest.approx(expected[0][1], abs=1e-3)
+
+    assert run(["diff", "--model", str(folder), "--from", "2017-01-12", "--to", "2017-02-01"]) == 0
+    said = capsys.readouterr().out
+    assert "from 2017-01-12 00:00:00 to 2017-01-20" in said
+    assert all(kind in said for kind in ("emerged (", "strengthened (", "faded (", "vanished ("))
+
+    assert run(["diff", "--model", str(folder), "--from", "2017-01-12", "--to", "2017-02-01", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"emerged", "strengthened", "faded", "vanished"}
+
+
 def test_products_that_are_numbers_are_found_by_their_digits(tmp_path, capsys):
     path = tmp_path / "sales.csv"
     rows = "".join(f"{i},{p}\n" for i in range(40) for p in ((11, 12) if i % 2 else (13, 14)))
@@ -305,6 +327,10 @@ MISTAKES = {
     "no model": ("rules --model {tmp}/nothing", "there is no model in"),
     "an unknown product": ("similar p9999 --model {model}", "'p9999' is not known"),
     "a product explained by itself": ("explain p001 p001 --model {model}", "asked about twice"),
+    "a moment before the history": ("similar p001 --model {model} --at 2016-12-01", "is before the history"),
+    "moments too close": ("diff --model {model} --from 2017-03-01 --to 2017-03-02", "lead to"),
+    "no history": ("diff --model {tmp} --from 2017-03-01 --to 2017-03-02", "there is no history in"),
+    "a history of so many baskets": ("learn {sales} --model {tmp}/m --history 500", "give a span of time"),
     "an empty basket": ("rank --model {model} --basket ,", "holds no product"),
     "an unknown status": ("rules --model {model} --status often", "'often' is not known"),
     "an unknown column": ("rules --model {model} --sort lifft", "did you mean 'lift'"),
@@ -347,7 +373,7 @@ def test_without_a_command_there_is_help(capsys):
     assert run([]) == 0
 
     said = capsys.readouterr().out
-    assert all(name in said for name in ("demo", "learn", "rules", "explain", "similar", "rank", "evaluate"))
+    assert all(name in said for name in ("demo", "learn", "rules", "explain", "similar", "rank", "diff", "evaluate"))
 
 
 def test_the_installed_command_tells_its_version_and_refuses_nonsense():

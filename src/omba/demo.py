@@ -12,8 +12,10 @@ from omba.model import OMBA
 from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
 from omba.rules import Filter, Rules
 from omba.rules.from_model import mine_rules
+from omba.store.keeper import Keeper, history_of
 
 TITLE = "The Complete Journey"
+MODEL = "model"
 THREADS = 2
 STRONGEST, SUGGESTED = 25, 12
 """Rules and unseen pairs in the report; fewer are printed."""
@@ -34,7 +36,7 @@ class Demo:
 
     @property
     def model_folder(self) -> Path:
-        return self.folder / "model"
+        return self.folder / MODEL
 
     @property
     def report(self) -> Path:
@@ -44,14 +46,16 @@ class Demo:
 def run(baskets: Baskets, folder: Path) -> Demo:
     """Learn the baskets day by day, read out the rules, and write model and report into the folder."""
     model = OMBA(threads=min(THREADS, os.cpu_count() or 1))
+    keeper = Keeper(folder / MODEL, fresh=True)
     with terminal.progress("learning day by day", len(baskets)) as advance:
         for window in baskets.windows("1d"):
+            keeper.before(model, window)
             model.partial_fit(window)
             advance(len(window), f"{report.period(window).split(' to ')[0]}")
     strongest = mine_rules(model, top=STRONGEST)
     unseen = mine_rules(model, top=SUGGESTED, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN)
     demo = Demo(model, strongest, unseen, folder)
-    model.save(demo.model_folder)
+    keeper.end(model)
     report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)
     return demo
 
@@ -65,10 +69,13 @@ def show(demo: Demo) -> None:
     first = next((rule for rule in [*pairs, *rules] if len(rule.antecedents) == 1), demo.strongest[0])
     a, b = (f"'{side[0]}'" for side in (first.antecedents, first.consequents))
     terminal.show(f"\nThe report is in {demo.report}: open it in a browser. To go on:\n")
-    for command in (
-        f"omba rules --model {demo.model_folder} --status rare",
-        f"omba explain --model {demo.model_folder} {a} {b}",
-        f"omba similar --model {demo.model_folder} {a}",
-        f"omba rank --model {demo.model_folder} --basket {b}",
-    ):
-        terminal.show(f"    {command}", "cyan")
+    asks = ["rules --status rare", f"explain {a} {b}", f"similar {a}", f"rank --basket {b}", *_compared(demo)]
+    for ask in asks:
+        command, _, rest = ask.partition(" ")
+        terminal.show(f"    omba {command} --model {demo.model_folder} {rest}", "cyan")
+
+
+def _compared(demo: Demo) -> list[str]:
+    """A look at what changed over the last quarter, where there was one."""
+    dates = [entry.shown[:10] for entry in history_of(demo.model_folder).entries]
+    return [f"diff --from {dates[-5]} --to {dates[-2]}"] if len(dates) > 4 else []

@@ -10,6 +10,7 @@ import typer
 
 from omba.cli.ask import rank, similar
 from omba.cli.demo import demo
+from omba.cli.diff import diff
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
 from omba.cli.rules import explain, rules
@@ -19,7 +20,7 @@ from omba.terminal import notes, say
 __all__ = ["app", "main", "run"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (demo, learn, rules, explain, similar, rank, evaluate):
+for command in (demo, learn, rules, explain, similar, rank, diff, evaluate):
     app.command()(command)
 
 

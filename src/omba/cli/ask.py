@@ -12,21 +12,27 @@ from omba.cli.options import Count, Json, ModelFolder
 from omba.cli.output import give
 from omba.errors import InputError
 from omba.model import OMBA
+from omba.store.keeper import history_of
 
 
 def similar(
     product: Annotated[str, typer.Argument(help="A product.", show_default=False)],
     model: ModelFolder,
+    at: Annotated[str | None, typer.Option(metavar="DATE", help="As it was at this moment.")] = None,
     top: Count = 10,
     json: Json = None,
 ) -> None:
     """The products nearest to one, by the cosine of their vectors."""
-    learned = OMBA.load(model)
-    found = learned.similar(as_label(learned.products, product), top)
+    if at is None:
+        learned = OMBA.load(model)
+        found = learned.similar(as_label(learned.products, product), top)
+    else:
+        history = history_of(model)
+        found = history.similar_at(as_label(history.labels, product), at, top)
     give(
         [{"product": label, "similarity": cosine} for label, cosine in found],
         json,
-        f"nearest to {product}",
+        f"nearest to {product}" + ("" if at is None else f" at {history.at(at).shown}"),
         ("product", "similarity"),
         [(label, f"{cosine:.3f}") for label, cosine in found],
     )

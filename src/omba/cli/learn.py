@@ -19,7 +19,9 @@ from omba.cli.sources import Columns, opened, tell
 from omba.errors import SettingError
 from omba.model import OMBA
 from omba.model.snapshot import CURRENT
+from omba.report.figures import counted
 from omba.settings import PAPER, Value
+from omba.store.keeper import Keeper
 
 INTERRUPTED = 130
 
@@ -39,12 +41,17 @@ def learn(
     until: options.Until = None,
     new: Annotated[bool, typer.Option("--new", help="Start over, whatever the folder holds.")] = False,
     paper: Annotated[bool, typer.Option("--paper", help="Begin with the paper's settings instead of ours.")] = False,
+    history: Annotated[
+        str, typer.Option(metavar="SPAN", help="Keep the rules of the end of each such span, for diff; or none.")
+    ] = "month",
     json: options.Json = None,
     **settings: Any,
 ) -> None:
     """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
     wanted = options.read_settings(settings)
-    if (model / CURRENT).exists() and not new:
+    goes_on = (model / CURRENT).exists() and not new
+    keeper = Keeper(model, None if history == "none" else history, fresh=not goes_on)
+    if goes_on:
         learner = _continued(model, wanted, paper)
     else:
         learner = OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
@@ -52,9 +59,9 @@ def learn(
     with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
         total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
         with stopping() as stop:
-            stopped = _learn(learner, before(stream.windows(every), until), total, stop)
+            stopped = _learn(learner, keeper, before(stream.windows(every), until), total, stop)
         tell(stream.report)
-    learner.save(model)
+    keeper.end(learner)
     facts = summary(learner)
     if not write_json(facts, json):
         terminal.show(sentence(facts))
@@ -81,7 +88,9 @@ def after(window: Baskets, learner: OMBA) -> Baskets:
     return window.slice(first, len(window), window.start, window.stop)
 
 
-def _learn(learner: OMBA, windows: Iterator[Baskets], total: int | None, stop: Callable[[], bool]) -> bool:
+def _learn(
+    learner: OMBA, keeper: Keeper, windows: Iterator[Baskets], total: int | None, stop: Callable[[], bool]
+) -> bool:
     """Learn the windows, but for what the model knows; True where a person stopped it in between."""
     goes_on, known, passed_over, timeless = learner.n_windows > 0, moment(learner), 0, False
     with terminal.progress("learning", total) as advance:
@@ -90,6 +99,7 @@ def _learn(learner: OMBA, windows: Iterator[Baskets], total: int | None, stop: C
             passed_over += len(window) - len(part)
             timeless = window.times is None
             if len(part):
+                keeper.before(learner, part)
                 learner.partial_fit(part)
             advance(len(window), f"{moment(learner)} · {learner.n_baskets:,} baskets")
             if stop():
@@ -162,8 +172,6 @@ def summary(learner: OMBA) -> dict[str, Any]:
 def sentence(facts: dict[str, Any]) -> str:
     """The figures in words."""
     until = "" if facts["until"] is None else f", until {facts['until']}"
-    users = f" and {facts['users']:,} users" if facts["users"] else ""
-    return (
-        f"learned {facts['baskets']:,} baskets in {facts['windows']:,} windows{until}: "
-        f"{facts['products']:,} products{users}"
-    )
+    users = f" and {counted(facts['users'], 'user')}" if facts["users"] else ""
+    windows = f"{counted(facts['baskets'], 'basket')} in {counted(facts['windows'], 'window')}"
+    return f"learned {windows}{until}: {counted(facts['products'], 'product')}{users}"

@@ -12,7 +12,7 @@ from omba.cli.options import Json, ModelFolder
 from omba.cli.output import give, write_json
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.report.figures import STRONG, number, strong_rows
+from omba.report.figures import STRONG, counted, number, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, space_of
@@ -57,9 +57,9 @@ def rules(
     found = mine_rules(OMBA.load(model), top=top, preset=preset, sort=sort, where=where)
     if out is not None:
         found.write(out)
-        terminal.say(f"{len(found):,} rules are in {out}", "dim")
+        terminal.say(f"{counted(len(found), 'rule')} written to {out}", "dim")
     columns, rows = table(found, sort)
-    title = f"{len(found):,} rules from {found.n:,} baskets"
+    title = f"{counted(len(found), 'rule')} from {counted(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
 
 

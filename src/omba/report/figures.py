@@ -39,6 +39,15 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) >= 0.001 else "0"
 
 
+def counted(count: int, thing: str) -> str:
+    """So many things.
+
+    >>> counted(1, "rule"), counted(1_200, "rule")
+    ('1 rule', '1,200 rules')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def _forecasts(rules: Rules) -> list[tuple[str, str, str]]:
     names = ("expected_lift", "expected_lift_low", "expected_lift_high", "similarity")
     columns = zip(*(rules[name].tolist() for name in names), strict=True)

@@ -1,0 +1,82 @@
+"""Keeper: saves a model as it learns, and leaves an entry of its rules whenever a span of time has ended."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from omba.baskets import Baskets, Clock, Every
+from omba.errors import InputError
+from omba.model import OMBA
+from omba.rules.from_model import mine_rules
+from omba.store.history import History
+
+HISTORY = "history"
+"""The folder beside a model's snapshots."""
+RULES = 1_000
+"""Rules in an entry: enough to tell one that has gone from one that slipped a few places."""
+
+
+def history_of(folder: Path) -> History:
+    """The history of the model in a folder."""
+    return History(folder / HISTORY)
+
+
+class Keeper:
+    """Keeps a model in a folder, with an entry of its history at the end of each span; None keeps none.
+
+    A `fresh` model takes the place of what the folder held, once it has learned enough to be kept.
+    """
+
+    def __init__(self, folder: Path, every: str | None = "month", fresh: bool = False) -> None:
+        self.folder, self.fresh = folder, fresh
+        self.every = None if every is None else Every.parse(every)
+        if self.every is not None and self.every.unit == "baskets":
+            raise InputError(f"a history of every {every!r} is not known: give a span of time, such as 'month' or '7d'")
+
+    def before(self, model: OMBA, window: Baskets) -> None:
+        """Keep the model as it is, if the window it is about to learn begins another span."""
+        if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
+            return
+        span = self.every.on(window.clock)
+        known, coming = span.keys(np.array([model.last_time, window.times[0]]), window.clock).tolist()
+        if coming > known:
+            self._keep(model, span.bounds(coming, window.clock)[0])
+
+    def end(self, model: OMBA) -> None:
+        """Keep the model as it is now."""
+        self._keep(model, model.n_windows if model.clock is Clock.NONE else model.last_time + 1)
+
+    def _keep(self, model: OMBA, tick: int) -> None:
+        model.save(self.folder)
+        if self.fresh:
+            shutil.rmtree(self.folder / HISTORY, ignore_errors=True)
+            self.fresh = False
+        if self.every is None:
+            return
+        with suppress(InputError), quietly():
+            # A model that has hardly begun has no rules, and leaves no entry.
+            rules = mine_rules(model, top=RULES)
+            history_of(self.folder).record(
+                rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock
+            )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Leave out notes on how many rules there are: nobody has asked for them here."""
+    logger = logging.getLogger("omba")
+    logger.addFilter(hush)
+    try:
+        yield
+    finally:
+        logger.removeFilter(hush)
+
+
+def hush(record: logging.LogRecord) -> bool:
+    return False

@@ -1,0 +1,85 @@
+"""Keeping a model as it learns: a snapshot and an entry of its history at the end of every span."""
+
+import numpy as np
+import pytest
+
+import omba
+from omba.errors import InputError
+from omba.store.keeper import Keeper, history_of
+
+
+@pytest.fixture(scope="module")
+def baskets():
+    return omba.datasets.synthetic(baskets=1_000, products=150, users=40, days=65, pairs=4, seed=1).baskets
+
+
+def learned(baskets, keeper):
+    model = omba.OMBA(dim=8, epochs=1, pairs=20_000)
+    for window in baskets.windows("1d"):
+        keeper.before(model, window)
+        model.partial_fit(window)
+    keeper.end(model)
+    return model
+
+
+def test_an_entry_is_left_at_the_end_of_each_month_and_at_the_end(baskets, tmp_path):
+    model = learned(baskets, Keeper(tmp_path, "month"))
+
+    entries = history_of(tmp_path).entries
+
+    assert [entry.shown[:10] for entry in entries] == ["2017-02-01", "2017-03-01", "2017-03-06"]
+    assert [entry.n_baskets for entry in entries] == [
+        len(baskets.between(None, "2017-02-01")), len(baskets.between(None, "2017-03-01")), 1_000,
+    ]  # fmt: skip
+    assert np.allclose(np.linalg.norm(entries[-1].vectors, axis=1), 1, atol=1e-2)
+    assert omba.OMBA.load(tmp_path).n_baskets == model.n_baskets
+
+
+def test_what_was_learned_until_the_last_span_outlives_a_crash(baskets, tmp_path):
+    keeper, model = Keeper(tmp_path, "month"), omba.OMBA(dim=8, epochs=1, pairs=20_000)
+    for window in baskets.between(None, "2017-02-10").windows("1d"):
+        keeper.before(model, window)
+        model.partial_fit(window)
+
+    assert omba.OMBA.load(tmp_path).n_baskets == len(baskets.between(None, "2017-02-01"))
+
+
+def test_a_fresh_model_takes_the_place_of_the_old_one_and_its_history(baskets, tmp_path):
+    learned(baskets, Keeper(tmp_path, "month"))
+
+    learned(baskets.between("2017-02-01", None), Keeper(tmp_path, "month", fresh=True))
+
+    assert [entry.shown[:10] for entry in history_of(tmp_path).entries] == ["2017-03-01", "2017-03-06"]
+
+
+def test_no_history_is_kept_where_none_is_wanted(baskets, tmp_path):
+    learned(baskets, Keeper(tmp_path, None))
+
+    assert history_of(tmp_path).entries == []
+    assert omba.OMBA.load(tmp_path).n_baskets == 1_000
+
+
+def test_without_time_there_is_one_entry_by_the_number_of_windows(tmp_path):
+    lists = omba.Baskets.from_lists([["tea", "milk"], ["soap", "brush"]] * 50)
+    keeper, model = Keeper(tmp_path), omba.OMBA(dim=8, epochs=1)
+    for window in lists.windows(20):
+        keeper.before(model, window)
+        model.partial_fit(window)
+    keeper.end(model)
+
+    assert [entry.tick for entry in history_of(tmp_path).entries] == [5]
+
+
+def test_a_model_that_has_hardly_begun_is_kept_without_an_entry_and_without_a_word(tmp_path, caplog):
+    model = omba.OMBA(dim=8).partial_fit(omba.Baskets.from_lists([["tea", "milk"]]))
+
+    Keeper(tmp_path).end(model)
+
+    assert history_of(tmp_path).entries == []
+    assert omba.OMBA.load(tmp_path).n_baskets == 1
+    assert not caplog.records
+
+
+def test_a_history_by_baskets_is_refused(tmp_path):
+    with pytest.raises(InputError, match="a history of every '500' is not known"):
+        Keeper(tmp_path, "500")
