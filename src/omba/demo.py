@@ -20,7 +20,7 @@ THREADS = 2
 STRONGEST, SUGGESTED = 25, 12
 """Rules and unseen pairs in the report; fewer are printed."""
 PRINTED = 12
-SPARE = ("cosine", "90% interval", "together")
+SPARE = ("cosine", "90% interval")
 KNOWN = 1_500
 """Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
 
@@ -52,8 +52,10 @@ def run(baskets: Baskets, folder: Path) -> Demo:
             keeper.before(model, window)
             model.partial_fit(window)
             advance(len(window), f"{report.period(window).split(' to ')[0]}")
-    strongest = mine_rules(model, top=STRONGEST)
-    unseen = mine_rules(model, top=SUGGESTED, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN)
+    strongest = mine_rules(model, top=STRONGEST, evidence=baskets)
+    unseen = mine_rules(
+        model, top=SUGGESTED, evidence=baskets, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN
+    )
     demo = Demo(model, strongest, unseen, folder)
     keeper.end(model)
     report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)

@@ -7,7 +7,7 @@ import math
 from omba.rules import Rules
 
 STRONG = ("rule", "together", "confidence", "lift", "expected lift", "90% interval", "cosine")
-UNSEEN = ("pair", "first in", "second in", "together", "expected lift", "90% interval", "cosine")
+UNSEEN = ("pair", "first in", "second in", "expected lift", "90% interval", "cosine")
 
 
 def strong_rows(rules: Rules) -> list[tuple[str, ...]]:
@@ -19,9 +19,9 @@ def strong_rows(rules: Rules) -> list[tuple[str, ...]]:
 
 
 def unseen_rows(rules: Rules) -> list[tuple[str, ...]]:
-    """One row a pair: baskets with each product and with both, and what to expect of it."""
+    """One row a pair: baskets with each product, and what to expect of both."""
     return [
-        (str(rule), f"{rule.n_a:,}", f"{rule.n_b:,}", f"{rule.count:,}", *forecast)
+        (str(rule), f"{rule.n_a:,}", f"{rule.n_b:,}", *forecast)
         for rule, forecast in zip(rules, _forecasts(rules), strict=True)
     ]
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock
 from omba.model import OMBA
-from omba.report.figures import number
 from omba.rules import Rules
 from omba.rules.explain import Explanation
 from omba.rules.theory import PAPER, Fit, choose, measured_scale
@@ -89,9 +88,8 @@ def reason(why: Explanation) -> str:
     if why.bridges:
         parts.append(f"both go with {' and '.join(str(bridge.product) for bridge in why.bridges[:BRIDGES])}")
     if why.shoppers is not None and why.shoppers.number > why.shoppers.chance:
-        parts.append(
-            f"{why.shoppers.number:,} shoppers buy both, where chance would make it {number(why.shoppers.chance)}"
-        )
+        buyers = "1 shopper buys" if why.shoppers.number == 1 else f"{why.shoppers.number:,} shoppers buy"
+        parts.append(f"{buyers} both, where chance would make it {why.shoppers.chance:.2g}")
     return "; ".join(parts)
 
 

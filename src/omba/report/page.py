@@ -91,9 +91,9 @@ def _cloud(found: Findings) -> str:
     some = f"{drawn:,} of the {found.cloud.total:,} pairs" if drawn < found.cloud.total else f"The {drawn:,} pairs"
     seldom = int((found.strongest["support"] < SELDOM).sum())
     caption = (
-        f'<span class="key" style="background:var(--haze)"></span>{some} bought together five times or more; '
-        f'<span class="key" style="background:var(--second)"></span>the {len(found.strongest):,} strongest rules, of '
-        f"which {seldom:,} are met in fewer than one basket in a thousand. Along the dotted line products meet as "
+        f'<span class="key" style="background:var(--haze)"></span>{some} bought together five times or more, chosen at random; '
+        f'<span class="key" style="background:var(--second)"></span>the {len(found.strongest):,} strongest rules, '
+        f"{seldom:,} of them met in fewer than one basket in a thousand. Along the dotted line products meet as "
         "often as by chance."
     )
     said = "How often products are bought together, and how much more often than chance would have it."
@@ -154,12 +154,13 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]], rules: Rules, re
     body = ""
     for place, row in enumerate(rows):
         rule = escape(row[0]).replace("⇒", '<span class="leads">⇒</span>')
-        why = f'<span class="why">{escape(reasons[place])}</span>' if place < len(reasons) else ""
         cells = "".join(
             f'<td class="numbers" data-name="{escape(name)}">{escape(cell)}</td>'
             for name, cell in zip(names[1:], row[1:], strict=True)
         )
-        body += f'<tr><td>{rule}{why}</td>{cells}<td class="drawn">{drawings[place]}</td></tr>\n'
+        body += f'<tr><td>{rule}</td>{cells}<td class="drawn">{drawings[place]}</td></tr>\n'
+        if place < len(reasons) and reasons[place]:
+            body += f'<tr class="why"><td colspan="{len(names) + 1}">{escape(reasons[place])}</td></tr>\n'
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
 
 
