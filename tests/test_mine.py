@@ -1,6 +1,7 @@
 """Mining a space: candidates, direction, status, order, filters, larger sets, and what is refused."""
 
 import logging
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -178,6 +179,21 @@ def test_larger_sets_can_be_larger_still_or_left_out():
     assert all(rule.count == 40 for rule in whole)
 
 
+def test_a_larger_set_that_says_no_more_than_a_part_of_it_makes_no_rule():
+    rng = np.random.default_rng(0)
+    lists = []
+    for _ in range(4_000):
+        a, b, more = rng.random(3) < (0.3, 0.3, 0.5)
+        c = rng.random() < (0.8 if a else 0.1)  # whatever b does
+        lists.append([p for p, held in zip("abcdef", (a, b, c, more, not more, True), strict=True) if held])
+    baskets = Baskets.from_lists(lists)
+    counts = Counts.of(baskets, list("abcdef"))
+    vectors = np.concatenate([np.ones((3, 30)) + 0.1 * rng.standard_normal((3, 30)), rng.standard_normal((3, 30))])
+    space = Space(list("abcdef"), vectors, counts.products, counts.n, counts.pairs, itemset_counts=counts.itemsets)
+    assert space.itemset_counts([[0, 1, 2]])[0] > 100
+    assert len(mine(space, 50).filter(length=3)) == 0
+
+
 def test_the_preset_of_the_paper_ranks_by_collisions_then_by_cosine():
     rules = mine(with_forecast(), 60, "paper")
     order = list(zip(-rules["collisions"], -rules["similarity"], strict=True))
@@ -218,6 +234,13 @@ def test_filters_apply_before_the_cut_not_after(wanted):
     assert wanted.keep(rules).all()
     everything = mine(space, 100_000, antecedents=1).where(wanted)
     assert rules["expected_lift_low"] == pytest.approx(everything["expected_lift_low"][:15])
+
+
+def test_where_a_filter_lets_few_through_more_candidates_are_drawn(monkeypatch):
+    monkeypatch.setattr(import_module("omba.rules.mine"), "POOL", 4)
+    rules = mine(world(), 4, where=Filter(maximum={"similarity": 0.3}))
+    assert len(rules) == 4
+    assert (rules["similarity"] <= 0.3).all()
 
 
 def test_larger_sets_are_found_for_a_product_that_is_asked_for():

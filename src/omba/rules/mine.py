@@ -120,6 +120,7 @@ def table(space: Space, parts: list[Candidates], tables: Tables, column: str) ->
 
 def collisions(space: Space, rules: Candidates, tables: Tables) -> NDArray[np.int64]:
     """Tables in which the consequent shares a bucket with every antecedent."""
-    used, place = np.unique(np.column_stack([rules.antecedents, rules.consequent]), return_inverse=True)
-    code = codes(space.vectors[used], tables.F, tables.H, tables.seed)[place.reshape(len(rules), -1)]
+    items = np.column_stack([rules.antecedents, rules.consequent])
+    used, place = np.unique(items, return_inverse=True)
+    code = codes(space.vectors[used], tables.F, tables.H, tables.seed)[place.reshape(items.shape)]
     return np.asarray((code[:, :-1] == code[:, -1:]).all(axis=1).sum(axis=1))
