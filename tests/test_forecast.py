@@ -125,15 +125,14 @@ def test_what_is_expected_comes_true_in_a_world_with_known_rates() -> None:
     shown = later.pairs(a, b) / chance
     assert (chance * expected).sum() == pytest.approx(later.pairs(a, b).sum(), rel=0.1)
     assert np.mean((low <= shown) & (shown <= high)) >= 0.85
-    assert np.corrcoef(expected, shown)[0, 1] > 0.9
+    assert np.corrcoef(expected, shown)[0, 1] > 0.8
 
 
 def test_a_cosine_that_tells_nothing_is_found_out() -> None:
-    unseen, seen = Forecast().expect(0.6, [0, 2], 100, 100, 10_000)[0]
-    assert min(unseen, seen) > 2
+    told = 0.6, 2, 100, 100, 10_000
+    assert Forecast().expect(*told)[0] > 3
     forecast, _ = learned(World(2, true=False))
-    unseen, seen = forecast.expect(0.6, [0, 2], 100, 100, 10_000)[0]
-    assert max(unseen, seen) < 1.8
+    assert forecast.expect(*told)[0] < 2
 
 
 def test_products_out_of_season_promise_less_for_certain() -> None:
@@ -184,3 +183,23 @@ def test_a_stream_too_short_to_learn_from_leaves_the_forecast_as_it_began() -> N
 def test_a_period_without_baskets_is_refused() -> None:
     with pytest.raises(SettingError, match="period of 0 baskets"):
         Forecast(period=0)
+
+
+def test_a_strong_pair_is_not_talked_down_where_all_others_are_ordinary() -> None:
+    """A prior that knows only ordinary pairs would pull a lift of 15 down to theirs; its wide part must not let it."""
+    rng, forecast, evidence = np.random.default_rng(7), Forecast(), Evidence()
+    vectors = np.ones((40, 4), np.float32)
+    for _ in range(30):
+        bought = rng.random((300, 40)) < 0.05
+        both = rng.random(300) < 0.02
+        bought[:, 0], bought[:, 1] = both | (rng.random(300) < 0.02), both | (rng.random(300) < 0.02)
+        rows, items = np.nonzero(bought)
+        window = np.searchsorted(rows, np.arange(301)), items.astype(np.int32)
+        forecast.learn(vectors, evidence, *window)
+        evidence.update(*window)
+    n, counts = evidence.pairs(0, 1), evidence.counts
+    raw = float(n) * evidence.n_baskets / (counts[0] * counts[1])
+    assert raw > 10
+    expected, low, _ = forecast.expect(1.0, n, counts[0], counts[1], evidence.n_baskets)
+    assert expected > 0.8 * raw
+    assert low > 5

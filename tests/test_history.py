@@ -238,6 +238,9 @@ def test_a_rule_that_turned_round_is_the_same_rule() -> None:
     after = rules(("b", "a", 100, 400, 200), *grown(*FILLER), n=2_000)
     found = diff(before, after)
     assert not any(changes for _, changes in found)
+    stronger = rules(("b", "a", 160, 400, 200), *grown(*FILLER), n=2_000)
+    (change,) = diff(before, stronger).strengthened
+    assert (change.before, change.since) == (2.5, 110 * 1_000 / (100 * 200))
 
 
 def test_the_history_compares_two_dates(tmp_path: Path) -> None:

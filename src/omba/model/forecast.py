@@ -3,12 +3,15 @@
 A pair's lift λ is taken as gamma distributed around what its cosine promises, and its count n_ab, where chance alone
 would give e = n_a·n_b / n, as Poisson with mean e·λ. So the lift to expect is
 
-    E λ = (k + n_ab) / (k / m + e),        log m = link(cosine),
+    E λ = (k + n_ab) / (k / m + e),        log m = link(cosine).
 
-and the count of a later period is negative binomial around E λ, wider by what associations drift. Cosines already
-contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to what comes after:
-a sample of pairs is held with cosine and counts as they are, the baskets of the next period are counted for them, and
-then the parameters take a few Newton steps towards what happened (predict, then learn).
+A few pairs are far stronger than their like, so the prior has a second, wide part above the first (k = 1, m several
+times as high), and the two are weighed by how likely each makes n_ab, as W. DuMouchel does (1999). The count of a
+later period is negative binomial around E λ, wider by what associations drift.
+
+Cosines already contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to
+what comes after: a sample of pairs is held with cosine and counts as they are, the baskets of the next period are
+counted for them, and then the parameters take a few Newton steps towards what happened (predict, then learn).
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
 
 from omba.errors import SettingError
 from omba.model import likelihood
@@ -31,10 +35,32 @@ Longs = NDArray[np.int64]
 KNOTS = np.array([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
 # Where a new forecast begins: the parameters that nine months of groceries (Complete Journey, product types) led to.
 LINK = np.array([0.6, 0.7, 0.9, 1.3, 2.1, 3.0, 3.8, 4.5, 5.5])
-START = np.concatenate([LINK, LINK, [1.2, 1.3], [0.5, -0.7], [0.1], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])])
+START = np.concatenate(
+    [LINK, LINK, [1.2, 1.3], [0.5, -0.7], [0.1], [-4.0, 2.0], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])]
+)
+
+
+def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Floats, Floats]:
+    rows = np.array([*(links,) * (2 * len(KNOTS)), *others])
+    return rows[:, 0], rows[:, 1]
+
+
+# Where the data say little or the world is odd, no parameter runs away: a lift is never known better than by 50 baskets
+# of chance, the wide part stays rare and above, drift at most doubles a lift.
+STRENGTH, TRUST, PULL, ODDS, DISTANCE, DRIFT = (
+    (-2.0, 4.0),
+    (-3.0, 4.0),
+    (-1.0, 1.0),
+    (-7.0, -2.0),
+    (1.0, 3.0),
+    (-9.0, 0.0),
+)
+LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, *(DRIFT,) * 6)
 STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
 """Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
 
+STEPS, ENOUGH = 25, 0.1
+"""Newton steps at most, and the gain in likelihood below which there is no need for more."""
 FADE = 0.5 ** (1 / 28)
 SHARE = 1 / 3
 """The next period, against all baskets so far: a quarter after nine months."""
@@ -132,34 +158,43 @@ class Forecast:
         return share
 
     def _fit(self, cohort: Cohort) -> None:
-        """Newton steps on the likelihood of what happened, held back by what earlier periods told."""
+        """Newton steps on the likelihood of what happened, held back by what earlier periods told.
+
+        The curvature is the sum of the squares of the pairs' gradients; a step that does not help is damped.
+        """
         chance, before = cohort.chance, int(cohort.baskets[0])
         told = np.flatnonzero(chance > 0)
         columns = [getattr(cohort, name)[told] for name in ("cosine", "n_ab", "n_a", "n_b")]
-        known = MEMORY * self.information
-        start, gradient, square = self.theta.copy(), np.empty(len(START)), np.empty((len(START), len(START)))
+        start, known = self.theta, MEMORY * self.information
 
-        def worth(theta: Floats) -> float:
+        def judged(theta: Floats) -> tuple[float, Floats, Floats]:
+            gradient, square = np.empty(len(theta)), np.empty((len(theta), len(theta)))
             value = likelihood.likelihood(
                 theta, KNOTS, *columns, before, cohort.later[told], chance[told], gradient, square
             )
-            return float(value - held_back(theta - START, PRIOR) - held_back(theta - start, known))
+            to_start, to_known = PRIOR @ (theta - START), known @ (theta - start)
+            value -= (theta - START) @ to_start / 2 + (theta - start) @ to_known / 2
+            return value, gradient - to_start - to_known, square
 
-        value = worth(self.theta)
-        for _ in range(20):
+        theta, damping = start, 0.01
+        value, gradient, square = judged(theta)
+        for _ in range(STEPS):
             curvature = square + known + PRIOR
-            step = np.linalg.solve(curvature, gradient - PRIOR @ (self.theta - START) - known @ (self.theta - start))
-            scale = min(1.0, 1.0 / np.abs(step).max())
-            while (better := worth(self.theta + scale * step)) < value and scale > 1e-3:
-                scale /= 2
-            if better - value < 1e-2:
-                break
-            self.theta, value = self.theta + scale * step, better
-        # What the sample tells of rare cosines is noisy; still a closer pair never promises less.
-        for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
-            self.theta[link] = np.maximum.accumulate(self.theta[link])
-        worth(self.theta)
+            curvature += damping * np.diag(np.diag(curvature))
+            free = ((theta > LEAST) | (gradient > 0)) & ((theta < MOST) | (gradient < 0))
+            step = np.zeros(len(theta))
+            step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
+            trial = np.clip(theta + step, LEAST, MOST)
+            better = judged(trial)
+            if better[0] > value:
+                gain, theta, damping = better[0] - value, trial, damping / 4
+                value, gradient, square = better
+                if gain < ENOUGH:
+                    break
+            else:
+                damping *= 8
         self.information = known + square
+        self.theta = rising(theta, np.diag(self.information) + STEADY)
         self.n_fits += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -193,5 +228,12 @@ def prior() -> Floats:
 PRIOR = prior()
 
 
-def held_back(change: Floats, weight: Floats) -> float:
-    return float(change @ weight @ change / 2)
+def rising(theta: Floats, weight: Floats) -> Floats:
+    """The parameters with both links made to rise: a closer pair never promises less.
+
+    Neighbouring knots that fall are pooled, each as much as is known of it.
+    """
+    theta = theta.copy()
+    for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
+        theta[link] = isotonic_regression(theta[link], weights=weight[link]).x
+    return theta
