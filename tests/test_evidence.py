@@ -142,3 +142,20 @@ def test_evidence_saved_and_restored_goes_on_to_the_very_same_state(pairs: int) 
 def test_a_table_too_small_is_refused_with_its_bound() -> None:
     with pytest.raises(SettingError, match="10,000"):
         Evidence(10)
+
+
+def test_ever_new_pairs_do_not_raise_the_error() -> None:
+    evidence = Evidence(10_000)
+    for first in range(0, 12_000, 8):
+        evidence.update(*columns([list(range(first, first + 8))]))
+    assert evidence.let_go == 1
+
+
+def test_a_sample_of_pairs_is_the_same_wherever_they_stand_in_the_table() -> None:
+    evidence = counted(world(3_000, 800), pairs=200_000)
+    a, b = evidence.sample(2_000, seed=5)
+    assert len(a) == pytest.approx(2_000, rel=0.2)
+    assert (evidence.pairs(a, b) > 0).all()
+    again = Evidence.from_state(evidence.state()).sample(2_000, seed=5)
+    assert np.array_equal(np.array([a, b]), np.array(again))
+    assert not np.array_equal(a[:100], evidence.sample(2_000, seed=6)[0][:100])
