@@ -146,6 +146,10 @@ def test_products_out_of_season_promise_less_for_certain() -> None:
         forecast.learn(world.vectors, evidence, np.append(0, np.cumsum(lengths)), items[~gone])
     assert forecast.expect(0.5, 30, 60, 60, 4_000, 2, 3)[1] < before / 2
     assert forecast.expect(0.5, 30, 60, 60, 4_000)[1] >= before
+    gone, there = forecast.season([[2, 3], [5, 6]], evidence.counts, evidence.n_baskets)
+    assert gone < 0.2 < there <= 1
+    told = 9.0, 40.0, [60, 60], [60, 60], 4_000
+    assert forecast.interval(*told, season=[gone, there])[0][0] < forecast.interval(*told)[0][0]
 
 
 def test_rules_estimated_elsewhere_get_the_same_kind_of_interval() -> None:

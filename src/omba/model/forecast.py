@@ -47,14 +47,8 @@ def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Fl
 
 # Where the data say little or the world is odd, no parameter runs away: a lift is never known better than by 50 baskets
 # of chance, the wide part stays rare and above, drift at most doubles a lift.
-STRENGTH, TRUST, PULL, ODDS, DISTANCE, DRIFT = (
-    (-2.0, 4.0),
-    (-3.0, 4.0),
-    (-1.0, 1.0),
-    (-7.0, -2.0),
-    (1.0, 3.0),
-    (-9.0, 0.0),
-)
+STRENGTH, TRUST, DRIFT = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0)
+PULL, ODDS, DISTANCE = (-1.0, 1.0), (-7.0, -2.0), (1.0, 3.0)
 LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, *(DRIFT,) * 6)
 STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
 """Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
@@ -117,19 +111,28 @@ class Forecast:
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
     def interval(
-        self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int
+        self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike = 1.0
     ) -> tuple[Floats, Floats]:
         """Both ends of the 90% interval around an expected lift that rests on so many baskets.
 
         For rules whose lift was estimated elsewhere, such as those of several antecedents: the same interval of the
-        lift that will be shown, so that they rank beside pairs.
+        lift that will be shown, so that they rank beside pairs. `season` is what `season` tells of their products.
         """
-        told = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b)))
-        flat = [column.ravel() for column in told]
-        chance = np.maximum(flat[2] * flat[3] / n**2 * self._ahead(n), 1e-12)
-        low, high = np.empty(told[0].size), np.empty(told[0].size)
-        likelihood.interval(self.theta, KNOTS, flat[0], flat[1], chance, low, high)
+        told = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b, season)))
+        mean, baskets, n_a, n_b, season = (column.ravel() for column in told)
+        chance = np.maximum(n_a * n_b / n**2 * season * self._ahead(n), 1e-12)
+        low, high = np.empty(mean.size), np.empty(mean.size)
+        likelihood.interval(self.theta, KNOTS, mean, baskets, chance, low, high)
         return low.reshape(told[0].shape), high.reshape(told[0].shape)
+
+    def season(self, rows: ArrayLike, counts: Longs, n: int) -> Floats:
+        """How much of their usual sales the products of each line of rows had lately, one product times the other.
+
+        1 for products in season; `counts` are baskets with each product, by row, of n in all.
+        """
+        rows = np.asarray(rows)
+        usual = np.maximum(counts[rows] / n, 1e-12)
+        return np.asarray(np.minimum(self._recent_share(rows) / usual, 1.0).prod(axis=-1))
 
     def _ahead(self, n: int) -> float:
         """Baskets of the next period."""
