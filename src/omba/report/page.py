@@ -91,8 +91,8 @@ def _cloud(found: Findings) -> str:
     some = f"{drawn:,} of the {found.cloud.total:,} pairs" if drawn < found.cloud.total else f"The {drawn:,} pairs"
     seldom = int((found.strongest["support"] < SELDOM).sum())
     caption = (
-        f'<span class="key" style="background:var(--haze)"></span>{some} bought together five times or more, chosen at random; '
-        f'<span class="key" style="background:var(--second)"></span>the {len(found.strongest):,} strongest rules, '
+        f'<span class="key" style="background:var(--haze)"></span>{some} bought together five times or more, '
+        f'chosen at random; <span class="key" style="background:var(--second)"></span>the {len(found.strongest):,} strongest rules, '
         f"{seldom:,} of them met in fewer than one basket in a thousand. Along the dotted line products meet as "
         "often as by chance."
     )
