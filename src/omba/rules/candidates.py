@@ -94,9 +94,13 @@ class Candidates:
         }
         return np.asarray(getattr(self, names.get(column, "similarity")), np.float64)
 
+    def cost(self, space: Space, column: str) -> Floats:
+        """A column, turned so that less is better."""
+        return self.values(space, column) * (1 if column in RISING else -1)
+
     def best(self, space: Space, column: str, most: int) -> Candidates:
         """The `most` best by a column, best first; NaN is the least."""
-        cost = self.values(space, column) * (1 if column in RISING else -1)
+        cost = self.cost(space, column)
         rows = np.argpartition(cost, most)[:most] if len(self) > most else np.arange(len(self))
         return self.take(rows[np.argsort(cost[rows], kind="stable")])
 
@@ -110,18 +114,33 @@ def joined(parts: Sequence[Candidates], products: int) -> Candidates:
 
 
 def counted(space: Space, scope: Scope, column: str, most: int) -> list[Candidates]:
-    """The `most` best by a column of each million observed pairs."""
+    """The `most` best of the observed pairs by a column.
+
+    Pairs are scored in the order of their counts. Once a million of them hold none that is among the best, the rest,
+    counted less often still, are not looked at.
+    """
     if space.observed is None or scope.status == "unseen":
         return []
     left, right, count = space.observed
     vectors = np.ascontiguousarray(space.vectors, np.float32)
+    order = np.argsort(np.minimum(count, 65_535).astype(np.uint16), kind="stable")[::-1]
+    best: Candidates | None = None
 
-    def block(start: int) -> Candidates:
-        a, b, n = (values[start : start + AT_ONCE] for values in (left, right, count))
+    def score(rows: NDArray[np.int64]) -> Candidates:
+        a, b, n = left[rows], right[rows], count[rows]
         return Candidates.of_pairs(space, scope, a, b, cosines(vectors, a, b), n).best(space, column, most)
 
     with ThreadPoolExecutor(threads()) as pool:
-        return list(pool.map(block, range(0, len(left), AT_ONCE)))
+        for start in range(0, len(order), AT_ONCE):
+            parts = list(pool.map(score, np.array_split(order[start : start + AT_ONCE], threads())))
+            if best is None:
+                best = joined(parts, len(space.labels)).best(space, column, most)
+                continue
+            last = best.cost(space, column)[-1:]
+            if len(best) == most and not any((part.cost(space, column) < last).any() for part in parts):
+                break
+            best = joined([best, *parts], len(space.labels)).best(space, column, most)
+    return [] if best is None else [best]
 
 
 def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candidates, Tables]:
@@ -130,7 +149,7 @@ def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candida
     asked = min(scope.one_of, key=np.sum, default=None)
     if asked is not None and asked.sum() <= ASKED and tables.preset == "default":
         rows = np.flatnonzero(asked & scope.open)
-        others, cosine = neighbours(space.vectors, rows, max(1, most // max(1, len(rows))), trained, 1)
+        others, cosine = neighbours(space.vectors, rows, 2 * most // max(1, len(rows)) + 1, trained, 1)
         left, right, cosine = np.repeat(rows, others.shape[1]), others.ravel(), cosine.ravel()
         tables = replace(tables, F=tables.F or PAPER.F, H=tables.H or PAPER.H)
     else:
@@ -146,8 +165,7 @@ def candidates(space: Space, scope: Scope, column: str, most: int, tables: Table
     """Pairs from both sources, each once: first the nearest, then those that only the counts speak for."""
     nearby, tables = near(space, scope, most, tables)
     parts = counted(space, scope, column, most) if tables.preset == "default" and column != "similarity" else []
-    best = [joined(parts, len(space.labels)).best(space, column, most)] if parts else []
-    return joined([nearby, *best], len(space.labels)), tables
+    return joined([nearby, *parts], len(space.labels)), tables
 
 
 def value(space: Space, rules: Candidates) -> Floats:

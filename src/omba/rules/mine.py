@@ -67,7 +67,8 @@ def mine(
             break
         pool = 8 * pool
     if len(rules) < top:
-        log.warning("%d rules were asked for, and there are %d: these are all", top, len(rules))
+        where_from = "" if pool >= scope.pairs else f" among the {pool:,} best candidates"
+        log.warning("%d rules were asked for, and there are %d%s", top, len(rules), where_from)
     return rules.head(top)
 
 
