@@ -81,14 +81,14 @@ class Space:
                 pace.user_share, pace.user_targets, pace.adagrad, state,
             )  # fmt: skip
 
+        # All passes of a thread in one call: nobody waits for the slower half after each pass.
+        passes = [np.array_split(rng.permutation(len(part.owners)), threads) for _ in range(pace.epochs)]
+        orders = [np.concatenate(shares) for shares in zip(*passes, strict=True)]
         if threads == 1:
-            for _ in range(pace.epochs):
-                learn(rng.permutation(len(part.owners)), states[0])
+            learn(orders[0], states[0])
             return
         with ThreadPoolExecutor(threads) as pool:
-            for _ in range(pace.epochs):
-                orders = np.array_split(rng.permutation(len(part.owners)), threads)
-                list(pool.map(learn, orders, states))
+            list(pool.map(learn, orders, states))
 
     def describe(
         self,
