@@ -91,10 +91,9 @@ def _cloud(found: Findings) -> str:
     some = f"{drawn:,} of the {found.cloud.total:,} pairs" if drawn < found.cloud.total else f"The {drawn:,} pairs"
     seldom = int((found.strongest["support"] < SELDOM).sum())
     caption = (
-        f'<span class="key" style="background:var(--haze)"></span>{some} bought together five times or more, '
-        f'chosen at random; <span class="key" style="background:var(--second)"></span>the {len(found.strongest):,} strongest rules, '
-        f"{seldom:,} of them met in fewer than one basket in a thousand. Along the dotted line products meet as "
-        "often as by chance."
+        f"{_key('haze')}{some} bought together five times or more, chosen at random; {_key('second')}the "
+        f"{len(found.strongest):,} strongest rules, {seldom:,} of them met in fewer than one basket in a thousand. Along "
+        "the dotted line products meet as often as by chance."
     )
     said = "How often products are bought together, and how much more often than chance would have it."
     return _section(
@@ -137,6 +136,10 @@ def _theory(found: Findings) -> str:
 def _words() -> str:
     words = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in WORDS.items())
     return f'<section><h2>In words</h2><dl class="words">{words}</dl></section>'
+
+
+def _key(colour: str) -> str:
+    return f'<span class="key" style="background:var(--{colour})"></span>'
 
 
 def _section(title: str, said: str, body: str) -> str:
