@@ -92,8 +92,8 @@ def _cloud(found: Findings) -> str:
     seldom = int((found.strongest["support"] < SELDOM).sum())
     caption = (
         f"{_key('haze')}{some} bought together five times or more, chosen at random; {_key('second')}the "
-        f"{len(found.strongest):,} strongest rules, {seldom:,} of them met in fewer than one basket in a thousand. Along "
-        "the dotted line products meet as often as by chance."
+        f"{len(found.strongest):,} strongest rules, {seldom:,} of them met in fewer than one basket in a thousand. "
+        "Along the dotted line products meet as often as by chance."
     )
     said = "How often products are bought together, and how much more often than chance would have it."
     return _section(
