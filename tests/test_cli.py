@@ -369,6 +369,15 @@ def test_a_damaged_model_gets_a_sentence_too(model, tmp_path, capsys):
     assert "does not name a snapshot" in capsys.readouterr().err
 
 
+def test_truth_tells_which_rules_held(tmp_path, capsys):
+    omba.datasets.synthetic(baskets=3_000, products=200, users=100, days=20, seed=0).write(tmp_path / "world.parquet")
+
+    assert run(["truth", str(tmp_path / "world.parquet"), "--json", "-"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert {row["ranking"] for row in figures["held"]} >= {"expected_lift_low", "highest lift"}
+    assert run(["truth", str(tmp_path / "world.parquet"), "--until", "1900-01-01"]) == 2
+
+
 def test_without_a_command_there_is_help(capsys):
     assert run([]) == 0
 

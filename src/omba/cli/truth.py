@@ -1,0 +1,39 @@
+"""`omba truth`: do the rules hold in what comes after?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from omba import terminal
+from omba.cli import options
+from omba.cli.output import write_json
+from omba.cli.sources import Columns, read
+from omba.evaluation import split, truth_test
+from omba.model import OMBA
+
+
+def truth(
+    source: options.Source,
+    until: Annotated[str | None, typer.Option(help="Learn up to this moment; else three quarters.")] = None,
+    lift: Annotated[float, typer.Option(help="A rule holds if its lift is above this afterwards.")] = 5.0,
+    seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,
+    every: options.Every = "1d",
+    basket: options.BasketColumn = None,
+    product: options.ProductColumn = None,
+    user: options.UserColumn = None,
+    time: options.TimeColumn = None,
+    price: options.PriceColumn = None,
+    quantity: options.QuantityColumn = None,
+    store: options.StoreColumn = None,
+    json: options.Json = None,
+) -> None:
+    """Learn the first part of the baskets, and judge the rules by the rest, beside other rankings."""
+    baskets = read(source, Columns(basket, product, user, time, price, quantity, store))
+    past, _ = split(baskets, until)
+    with terminal.progress("learning", len(past)) as advance:
+        model = OMBA(seed=seed).fit(past, every, progress=lambda window: advance(len(window), ""))
+    found = truth_test(baskets, until, model, every, lift=lift, seed=seed)
+    if not write_json(found.to_dict(), json):
+        terminal.show(str(found))
