@@ -59,14 +59,14 @@ def learn(
     with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
         total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
         with stopping() as stop:
-            stopped = _learn(learner, keeper, before(stream.windows(every), until), total, stop)
+            _learn(learner, keeper, before(stream.windows(every), until), total, stop)
         tell(stream.report)
     keeper.end(learner)
     facts = summary(learner)
     if not write_json(facts, json):
         terminal.show(sentence(facts))
         terminal.show(f"the model is in {model}: omba rules --model {model}", "dim")
-    if stopped:
+    if stop():
         raise typer.Exit(INTERRUPTED)
 
 
@@ -90,8 +90,8 @@ def after(window: Baskets, learner: OMBA) -> Baskets:
 
 def _learn(
     learner: OMBA, keeper: Keeper, windows: Iterator[Baskets], total: int | None, stop: Callable[[], bool]
-) -> bool:
-    """Learn the windows, but for what the model knows; True where a person stopped it in between."""
+) -> None:
+    """Learn the windows, but for what the model knows, until there are no more or a person stops it."""
     goes_on, known, passed_over, timeless = learner.n_windows > 0, moment(learner), 0, False
     with terminal.progress("learning", total) as advance:
         for window in windows:
@@ -103,14 +103,14 @@ def _learn(
                 learner.partial_fit(part)
             advance(len(window), f"{moment(learner)} · {learner.n_baskets:,} baskets")
             if stop():
-                terminal.say("stopped: what was learned is kept, and the same command goes on from here", "yellow")
-                return True
+                break
+    if stop():
+        terminal.say("stopped: what was learned is kept, and the same command goes on from here", "yellow")
     if passed_over:
         known_already = "the model knows them; --new starts over"
         terminal.say(f"{passed_over:,} baskets up to {known} were passed over: {known_already}", "yellow")
     if goes_on and timeless:
         terminal.say("these baskets have no time, so all of them were learned as new ones", "yellow")
-    return False
 
 
 def _continued(folder: Path, wanted: dict[str, Value], paper: bool) -> OMBA:
