@@ -18,8 +18,10 @@ Longs = NDArray[np.int64]
 
 SHORTEST, LONGEST = 500, 50_000
 """Baskets a cohort is watched for, at least and at most; in between, a quarter of those before it."""
-CELL = 1_500
-"""Pairs held for each stretch of cosines, of the seen and of the unseen each: the few close pairs count as much."""
+OFTEN = 5
+"""Pairs seen so many times are rules already; fewer, they are rare."""
+CELL = 1500
+"""Pairs held for each stretch of cosines, of the unseen, rare and frequent each: the few that matter count as much."""
 LOOK = 1 << 16
 """Pairs looked at to find those."""
 ANCHORS, OTHERS, NEAR = 256, 8192, 24
@@ -49,16 +51,16 @@ class Cohort:
 
     @classmethod
     def draw(cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator) -> Cohort:
-        """Seen pairs, close pairs and any pairs, about as many from each stretch of cosines between the edges."""
+        """Pairs seen, seen often, close, and any, about as many of each kind from each stretch of cosines."""
         near, anyhow = sample_near(vectors, evidence, rng), sample_any(evidence, rng)
-        seen = evidence.sample(LOOK, int(rng.integers(2**62)))
-        a, b = (np.concatenate(rows) for rows in zip(seen, near, anyhow, strict=True))
+        seen, often = (evidence.sample(LOOK, int(rng.integers(2**62)), minimum) for minimum in (1, OFTEN))
+        a, b = (np.concatenate(rows) for rows in zip(seen, often, near, anyhow, strict=True))
         a, b = distinct(a, b)
         cosine, n_ab = np.empty(len(a)), evidence.pairs(a, b)
         likelihood.cosines(a, b, vectors, cosine)
-        cells = 2 * np.searchsorted(edges, cosine) + (n_ab > 0)
+        cells = 3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)
         order = rng.permutation(len(a))
-        kept = np.sort(np.concatenate([order[cells[order] == cell][:CELL] for cell in range(2 * len(edges) + 2)]))
+        kept = np.sort(np.concatenate([order[cells[order] == cell][:CELL] for cell in range(3 * len(edges) + 3)]))
         a, b, counts = a[kept], b[kept], evidence.counts
         none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
         baskets = np.array([evidence.n_baskets, 0], np.int64)

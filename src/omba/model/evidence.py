@@ -123,9 +123,10 @@ class Evidence:
         keep = keep[np.argsort(keys[keep])]
         return counting.left_of(keys[keep]), counting.right_of(keys[keep]), counts[keep]
 
-    def sample(self, most: int, seed: int) -> tuple[Rows, Rows]:
-        """About `most` of the pairs in the table, each as likely as the next, in order."""
-        keys = counting.draw_keys(self._table, min(1.0, most / max(self.n_pairs, 1)), np.uint64(seed))
+    def sample(self, most: int, seed: int, minimum: int = 1) -> tuple[Rows, Rows]:
+        """About `most` of the pairs counted at least `minimum` times, each as likely as the next, in order."""
+        possible = int(((self._table[1::2] & counting.COUNT) >= minimum).sum())
+        keys = counting.draw_keys(self._table, min(1.0, most / max(possible, 1)), np.uint64(seed), minimum)
         keys.sort()
         return counting.left_of(keys), counting.right_of(keys)
 

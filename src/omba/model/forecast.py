@@ -46,10 +46,11 @@ def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Fl
 
 
 # Where the data say little or the world is odd, no parameter runs away: a lift is never known better than by 50 baskets
-# of chance, the wide part stays rare and above, drift at most doubles a lift.
-STRENGTH, TRUST, DRIFT = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0)
+# of chance, the wide part stays rare and above, drift at most doubles a lift. (Below chance lifts are all or nothing:
+# products that replace each other, or were not sold at the same time. There the drift may be anything.)
+STRENGTH, TRUST, DRIFT, WEAK = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0), (-9.0, 5.0)
 PULL, ODDS, DISTANCE = (-1.0, 1.0), (-7.0, -2.0), (1.0, 3.0)
-LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, *(DRIFT,) * 6)
+LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, WEAK, WEAK, *(DRIFT,) * 4)
 STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
 """Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
 
