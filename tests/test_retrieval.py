@@ -143,10 +143,10 @@ def test_the_seed_settles_everything(baskets, asked):
 def test_a_window_of_five_hundred_baskets_takes_milliseconds():
     baskets = synthetic(baskets=1_500, products=2_000, users=80, days=3, seed=3).baskets
     queries(baskets, Task(), seed=0)
-    began = time.perf_counter()
+    began = time.process_time()
     found = queries(baskets, Task(windows=1), seed=0)
     assert sum(map(len, found)) > 400
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
 
 
 class Spy(Pop):
