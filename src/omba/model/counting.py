@@ -204,10 +204,10 @@ def count_held(offsets: Longs, items: Rows, largest: int, table: Words, later: L
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_keys(table: Words, share: float, seed: np.uint64, minimum: int) -> Words:
     """A share of the keys with a high enough count, chosen by key and seed alone, wherever they stand in the table."""
-    bound, minimum = np.uint64(share * 4294967296.0), np.uint64(minimum)
+    bound, least = np.uint64(share * 4294967296.0), np.uint64(minimum)
     drawn, n = np.empty(len(table) // 2, np.uint64), 0
     for i in range(0, len(table), 2):
-        if (table[i + 1] & COUNT) >= minimum and mix(table[i] ^ seed) >> HALF < bound:
+        if (table[i + 1] & COUNT) >= least and mix(table[i] ^ seed) >> HALF < bound:
             drawn[n] = table[i]
             n += 1
     return drawn[:n].copy()
