@@ -36,17 +36,14 @@ def test_a_watched_triple_is_counted_exactly():
     assert watch.counts(np.array(triples)[:, ::-1], evidence).tolist() == expected
 
 
-def test_what_was_missed_is_made_up_by_proportion_and_never_exceeds_a_pair():
+def test_a_count_is_never_more_than_the_truth():
     lists = [[0, 1, 2]] * 50 + [[3, 4]] * 50
     evidence = Evidence(10_000)
     evidence.update(*part(lists))
     watch = watching([[0, 1, 2]], n=100)
     evidence.update(*part(lists))
     watch.update(*part(lists), 5)
-    assert watch.counts(np.array([[2, 0, 1], [0, 1, 3]]), evidence).tolist() == [100, 0]
-    evidence.update(*part([[0, 1, 2]] * 100))
-    watch.update(*part([[0, 1, 2]] * 100), 5)
-    assert watch.counts(np.array([[0, 1, 2]]), evidence).tolist() == [200]
+    assert watch.counts(np.array([[2, 0, 1], [0, 1, 3]]), evidence).tolist() == [50, 0]
 
 
 def test_triangles_join_pairs_that_are_all_linked_the_rarest_first():
@@ -76,7 +73,7 @@ def stream():
     return Baskets.from_lists(lists)
 
 
-def test_rules_with_two_antecedents_come_from_the_stream_alone_and_match_the_exact_counts(stream, tmp_path):
+def test_rules_with_two_antecedents_come_from_the_stream_alone_and_never_claim_more_than_the_truth(stream, tmp_path):
     model = omba.OMBA(dim=24).fit(stream, 250)
     model.save(tmp_path / "m")
     for learned in (model, omba.OMBA.load(tmp_path / "m")):
@@ -84,4 +81,4 @@ def test_rules_with_two_antecedents_come_from_the_stream_alone_and_match_the_exa
         three = next(r for r in rules if {*r.antecedents, *r.consequents} == {"tea", "milk", "cake"})
         exact = sum({"tea", "milk", "cake"} <= {*b.products} for b in stream)
         assert len(three.antecedents) == 2
-        assert three.count == pytest.approx(exact, rel=0.15)
+        assert 0.6 * exact <= three.count <= exact

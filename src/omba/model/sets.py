@@ -2,10 +2,10 @@
 
 All triples of a store are too many to count. Those worth a rule are few: products of which every two are close in the
 space and were bought together before. Whenever the stream has grown by a quarter, such triples join a watch list of at
-most `ROOM`, and from then on are counted exactly. What was missed before is made up for by proportion, and no
-count can exceed that of a pair in it:
+most `ROOM`, and from then on are counted exactly. What was there before is not made up for: a count is never more than
+the truth, which in turn is never more than the count of a pair in it,
 
-    count(a, b, c) = min( watched · n / (n − since),  n_ab, n_ac, n_bc ).
+    watched(a, b, c)  ≤  count(a, b, c)  ≤  min(n_ab, n_ac, n_bc).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Sets:
         self.members, self.watched, self.since = members[order], watched[order], since[order]
 
     def counts(self, sets: NDArray[Any], evidence: Evidence) -> Longs:
-        """Baskets that hold each set of two or three rows; 0 for a triple that is not watched."""
+        """Baskets known to hold each set of two or three rows; 0 for a triple that is not watched."""
         if sets.shape[1] == 2:
             return evidence.pairs(sets[:, 0], sets[:, 1])
         if sets.shape[1] > 3 or len(self.members) == 0 or len(sets) == 0:
@@ -87,11 +87,7 @@ class Sets:
         where = np.full(key.max() + 1, -1)
         where[key[: len(self.members)]] = np.arange(len(self.members))
         place = where[key[len(self.members) :]]
-        exposed = np.maximum(evidence.n_baskets - self.since[place], 1)
-        whole = np.rint(self.watched[place] * (evidence.n_baskets / exposed)).astype(np.int64)
-        for x, y in ((0, 1), (0, 2), (1, 2)):
-            whole = np.minimum(whole, evidence.pairs(sets[:, x], sets[:, y]))
-        return np.where(place >= 0, whole, 0)
+        return np.where(place >= 0, self.watched[place], 0)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
