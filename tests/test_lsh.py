@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from omba.errors import InputError, SettingError
+from omba.rules import search
 from omba.rules.lsh import codes, nearest_pairs, recall
 from omba.rules.nearest import Trained, cosines, exact_pairs, neighbours
 from omba.rules.theory import p_omba
@@ -54,6 +55,14 @@ def test_recall_can_be_estimated_from_a_sample_of_products():
     vectors = world(6_000)
     pairs = nearest_pairs(vectors, 3_000, recall=0.8)
     assert recall(vectors, pairs=pairs, sample=3_000) == pytest.approx(recall(vectors, pairs=pairs), abs=0.05)
+
+
+def test_where_no_pair_is_closer_than_others_all_pairs_are_looked_at(monkeypatch):
+    monkeypatch.setattr(search, "FEW", 100)
+    vectors = np.random.default_rng(0).standard_normal((1_500, 300)).astype(np.float32)
+    pairs = nearest_pairs(vectors, 100)
+    assert (pairs.recall, recall(vectors, pairs=pairs)) == (1.0, 1.0)
+    assert nearest_pairs(world(1_500), 100).recall < 1.0
 
 
 def test_pairs_come_nearest_first_each_once_with_their_exact_cosine():

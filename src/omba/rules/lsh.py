@@ -91,13 +91,18 @@ def nearest_pairs(
         log.warning("top=%d is more than the %d pairs of %d products: all pairs are given", top, possible, len(trained))
     if preset == "paper":
         found = by_collisions(trained, min(top, possible), F or PAPER.F, H or PAPER.H, ties, seed)
-    elif top > possible // 4 and F is None:
-        # Where a good part of all pairs is wanted there is nothing to skip.
-        shape = fit(FEWEST_FUNCTIONS)
-        found = Found(*exact_pairs(trained, min(top, possible)), shape.F, H or shape.H, 1.0)
     else:
-        found = search(trained.vectors, trained.scales, min(top, possible), recall, F, H, seed)
+        found = _by_cosine(trained, min(top, possible), recall, F, H, seed)
     return _describe(trained, found, seed)
+
+
+def _by_cosine(trained: Trained, top: int, recall: float, F: int | None, H: int | None, seed: int) -> Found:
+    """The nearest pairs by tables, or by looking at all pairs where tables have nothing to skip."""
+    if 8 * top > len(trained) ** 2 and not F:
+        shape = fit(FEWEST_FUNCTIONS)
+        return Found(*exact_pairs(trained, top), shape.F, H or shape.H, 1.0)
+    found = search(trained.vectors, trained.scales, top, recall, F, H, seed)
+    return found if isinstance(found, Found) else Found(*exact_pairs(trained, top), *found, 1.0)
 
 
 def check(F: int | None, H: int | None, preset: str) -> None:

@@ -9,6 +9,7 @@ for Σ 1/p pairs that exist; tables are added until found / Σ 1/p reaches the r
 from __future__ import annotations
 
 import logging
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ MOST_TABLES = 2048
 
 # Costs in nanoseconds, for choosing F: a sign of one product and dimension, a product grouped, a pair sifted.
 SIGN, GROUPED, SIFTED = 0.03, 50.0, 6.0
+
+FEW, USELESS = 8192, 0.8
+"""Beyond so many products a sieve that lets such a share of pairs through is given up: no pair is much closer than the
+others there, and looking at all of them costs less."""
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
@@ -83,8 +88,13 @@ class Best:
         self.left, self.right, self.score = left[keep], right[keep], score[keep]
 
 
-def search(vectors: Floats, scales: Floats, top: int, recall: float, F: int | None, H: int | None, seed: int) -> Found:
-    """The `top` nearest pairs by tables of F planes; F and H are chosen where they are not given."""
+def search(
+    vectors: Floats, scales: Floats, top: int, recall: float, F: int | None, H: int | None, seed: int
+) -> Found | tuple[int, int]:
+    """The `top` nearest pairs by tables of F planes; F and H are chosen where they are not given.
+
+    Where looking at all pairs costs less, only the F and H that it would have taken are given.
+    """
     dim = vectors.shape[1]
     # The planes of the first tables serve as the sketch too: what shares a bucket there is alike there anyway.
     sketches = np.column_stack([signs(vectors, planes(seed, word, dim)) for word in range(SKETCH_WORDS)])
@@ -103,6 +113,8 @@ def search(vectors: Floats, scales: Floats, top: int, recall: float, F: int | No
             reached = estimated_recall(best.score, F, tables)
             if tables >= most or (not H and len(best.score) == top and reached >= recall):
                 break
+            if word == 0 and not H and len(vectors) > FEW and sieve.passing(F, best.floor) > USELESS:
+                return F, tables_needed(best.floor, F, recall)
     if not H and reached < recall:
         log.warning("%d tables of %d planes find about %.0f%% of the nearest pairs", tables, F, 100 * reached)
     return Found(best.left, best.right, best.score, F, tables, reached)
@@ -115,6 +127,12 @@ def threads() -> int:
 def estimated_recall(cosine: Floats, F: int, H: int) -> float:
     """Pairs found ÷ pairs they stand for, each found pair standing for 1 / p_omba of its cosine."""
     return len(cosine) / float(np.sum(1.0 / p_omba(cosine, F, H))) if len(cosine) else 0.0
+
+
+def tables_needed(cosine: float, F: int, recall: float) -> int:
+    """The H that makes p_omba(cosine, F, H) the recall."""
+    met = min(float(p_same_sign(max(cosine, 0.0))) ** F, 0.999)
+    return min(MOST_TABLES, max(1, math.ceil(math.log(1 - recall) / math.log1p(-met))))
 
 
 @dataclass(frozen=True)
@@ -155,18 +173,27 @@ class Sieve:
     def choose_functions(self, best: Best, recall: float) -> int:
         """The F whose tables cost least in all, from the spread of the products and a first look at the nearest.
 
-        A table of F planes costs its signs, the grouping and the pairs that share a bucket; H such tables are
-        needed for the recall at the cosine where the best pairs end.
+        A table of F planes costs its signs, the grouping and the pairs that share a bucket; H such tables give the
+        recall at the cosine where the best pairs end. That cosine comes from one table of each word of the sketch,
+        whose pairs are kept.
         """
         n, dim = self.vectors.shape
         choices = np.arange(FEWEST_FUNCTIONS, min(MOST_FUNCTIONS, max(FEWEST_FUNCTIONS, n.bit_length() + 2)) + 1)
         pairs = np.array([self.bucket_pairs(F) for F in choices])
-        first = int(choices[np.argmax(pairs <= 32 * n)])
+        first = int(choices[min(np.searchsorted(-pairs, -32.0 * n), len(choices) - 1)])
         for word in range(SKETCH_WORDS):
             best.add(*self.sift(self.sketches[:, word], 0, first, best.floor))
-        met = p_same_sign(max(best.floor, 0.0)) ** choices
-        tables = np.maximum(1.0, np.log(1 - recall) / np.log1p(-np.minimum(met, 0.999)))
+        tables = np.array([tables_needed(best.floor, int(F), recall) for F in choices])
         return int(choices[np.argmin(tables * (n * (GROUPED + SIGN * dim * choices) + SIFTED * pairs))])
+
+    def passing(self, F: int, floor: float) -> float:
+        """The share of pairs in one bucket of F bits that pass the sieve at a cosine, from neighbours in that order."""
+        codes = self.sketches[:, 0] & np.uint64(2**F - 1)
+        order = np.argsort(codes, kind="stable")
+        together = np.flatnonzero(codes[order[1:]] == codes[order[:-1]])
+        ordered = self.sketches[order]
+        apart = np.bitwise_count(ordered[1:][together] ^ ordered[:-1][together]).sum(axis=1)
+        return float(np.mean(apart <= limits(floor)[1])) if len(apart) else 0.0
 
     def bucket_pairs(self, F: np.int64) -> float:
         """Pairs that share a bucket of F planes, the mean of two tables."""
