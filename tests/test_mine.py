@@ -113,6 +113,13 @@ def test_the_best_counted_pairs_are_found_however_far_apart_their_vectors_are():
     assert mine(space, 10, sort="lift", antecedents=1)["lift"].min() > 1
 
 
+@pytest.mark.parametrize("column", ["count", "lift", "value"])
+def test_scoring_the_counted_pairs_block_by_block_changes_nothing(monkeypatch, column):
+    whole = mine(with_forecast(), 30, sort=column, antecedents=1)
+    monkeypatch.setattr(import_module("omba.rules.candidates"), "AT_ONCE", 40)
+    assert mine(with_forecast(), 30, sort=column, antecedents=1)[column].tolist() == whole[column].tolist()
+
+
 def test_the_direction_is_the_one_of_higher_confidence():
     rules = mine(world(), 200, antecedents=1)
     assert (rules["confidence"] >= rules["count"] / rules["n_b"]).all()

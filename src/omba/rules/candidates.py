@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ from omba.rules.search import threads
 from omba.rules.space import Floats, Rows, Space
 from omba.rules.theory import PAPER
 
-AT_ONCE = 1 << 20
-"""Observed pairs scored at a time."""
+AT_ONCE, OFTEN = 1 << 20, 8
+"""Observed pairs scored at a time; and the count from which on all are scored."""
 
 ASKED = 1000
 """Up to so many products asked for, their neighbours are looked up one by one rather than by LSH."""
@@ -116,14 +117,18 @@ def joined(parts: Sequence[Candidates], products: int) -> Candidates:
 def counted(space: Space, scope: Scope, column: str, most: int) -> list[Candidates]:
     """The `most` best of the observed pairs by a column.
 
-    Pairs are scored in the order of their counts. Once a million of them hold none that is among the best, the rest,
-    counted less often still, are not looked at.
+    Pairs counted `OFTEN` times or more are all scored. Of those counted less often, which are by far the most, only
+    as many as it takes: a count is left when a block of its pairs holds none that is among the best, and the search
+    ends with a count whose very first block holds none.
     """
     if space.observed is None or scope.status == "unseen":
         return []
     left, right, count = space.observed
     vectors = np.ascontiguousarray(space.vectors, np.float32)
-    order = np.argsort(np.minimum(count, 65_535).astype(np.uint16), kind="stable")[::-1]
+    fewest = np.minimum(count, OFTEN).astype(np.uint16)
+    # Sorted so that the last come first: rows are numbered as products were met, and the rare were met last.
+    order = np.argsort(fewest, kind="stable")[::-1]
+    edges = np.concatenate([[0], np.cumsum(np.bincount(fewest, minlength=OFTEN + 1)[::-1])])
     best: Candidates | None = None
 
     def score(rows: NDArray[np.int64]) -> Candidates:
@@ -131,15 +136,19 @@ def counted(space: Space, scope: Scope, column: str, most: int) -> list[Candidat
         return Candidates.of_pairs(space, scope, a, b, cosines(vectors, a, b), n).best(space, column, most)
 
     with ThreadPoolExecutor(threads()) as pool:
-        for start in range(0, len(order), AT_ONCE):
-            parts = list(pool.map(score, np.array_split(order[start : start + AT_ONCE], threads())))
-            if best is None:
-                best = joined(parts, len(space.labels)).best(space, column, most)
-                continue
-            last = best.cost(space, column)[-1:]
-            if len(best) == most and not any((part.cost(space, column) < last).any() for part in parts):
-                break
-            best = joined([best, *parts], len(space.labels)).best(space, column, most)
+        for level, (first, after) in enumerate(pairwise(edges.tolist())):
+            for start in range(first, after, AT_ONCE):
+                block = order[start : min(start + AT_ONCE, after)]
+                parts = list(pool.map(score, np.array_split(block, threads())))
+                last = best.cost(space, column)[-1:] if best is not None and len(best) == most else np.array([np.inf])
+                idle = not any((part.cost(space, column) < last).any() for part in parts)
+                best = joined([best, *parts] if best is not None else parts, len(space.labels)).best(
+                    space, column, most
+                )
+                if idle and level > 0 and len(best) == most:
+                    if start == first:
+                        return [best]
+                    break
     return [] if best is None else [best]
 
 
