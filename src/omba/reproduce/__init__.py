@@ -1,0 +1,1 @@
+"""Reproduce: each table and figure of the paper beside ours, and what the paper does not have."""

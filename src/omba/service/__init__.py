@@ -1,0 +1,1 @@
+"""Service: the model over HTTP, and the dashboard beside it."""
