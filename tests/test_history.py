@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from omba.baskets import Clock
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError
 from omba.rules import Rules
-from omba.rules.diff import diff, rules_table
+from omba.rules.diff import diff, read_rules, rules_table
 from omba.store import History, Keep
 from omba.store import history as module
 
@@ -255,3 +256,35 @@ def test_the_history_compares_two_dates(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="same entry"):
         history.diff("2017-10-02", "2017-10-03")
+
+
+def test_prices_and_places_come_back_with_the_entry_and_may_be_missing(tmp_path: Path) -> None:
+    history, table = History(tmp_path), rules(("tea", "milk", 9, 20, 30))
+    vectors, counts = np.array([[3, 4], [4, 3], [-3, 4], [1, 0]], np.float32), np.array([20, 30, 5, 2])
+    prices, places = np.array([2.5, np.nan, 1.0, 3.0]), np.arange(8.0).reshape(4, 2)
+    history.record(table, LABELS, vectors, counts, 1_000, tick("2017-10-01"), Clock.DATETIME, prices, places)
+    history.record(table, LABELS, vectors, counts, 1_000, tick("2017-11-01"), Clock.DATETIME)
+    with_both, without = History(tmp_path).entries
+    assert with_both.prices is not None
+    assert with_both.places is not None
+    np.testing.assert_array_equal(with_both.prices, prices.astype(np.float32))
+    np.testing.assert_array_equal(with_both.places, places)
+    assert (without.prices, without.places) == (None, None)
+
+
+def test_the_vectors_of_a_few_products_are_those_of_all(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    record(history, tick("2017-10-01"))
+    (entry,) = history.entries
+    np.testing.assert_array_equal(entry.vectors_of([3, 0]), entry.vectors[[3, 0]])
+
+
+def test_rules_read_back_from_a_table_are_the_rules(tmp_path: Path) -> None:
+    table = rules(("tea", "milk", 9, 20, 30), ("soap", "milk", 0, 5, 30))
+    table = replace(table, given={"similarity": np.array([0.5, np.nan]), "collisions": np.array([3, -1])})
+    back = read_rules(rules_table(table))
+    assert [str(rule) for rule in back] == [str(rule) for rule in table]
+    for name in ("lift", "similarity", "collisions", "status", "expected_lift", "leverage"):
+        assert back[name].tolist() == pytest.approx(table[name].tolist(), nan_ok=True), name
+    older = read_rules(rules_table(table).drop_columns(["probability", "similarity"]))
+    assert np.isnan(older["similarity"]).all()

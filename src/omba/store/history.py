@@ -1,9 +1,9 @@
 """History: what the rules and the vectors were at earlier dates, in bounded space.
 
-Each entry is a folder named by its time, with the rules (Parquet), the product vectors of then (unit length, half
-precision, safetensors) and a few numbers (JSON). It is written aside, synced and renamed, so a crash leaves it whole
-or not at all. Labels only ever come in, so they are kept once, in segments. Old entries are thinned: all of the last
-few, then one a day, then one a month, never more than `keep` allows.
+Each entry is a folder named by its time, with the rules (Parquet), the products of then (safetensors: vectors of unit
+length in half precision, counts, mean prices, places on a map) and a few numbers (JSON). It is written aside, synced
+and renamed, so a crash leaves it whole or not at all. Labels only ever come in, so they are kept once, in segments.
+Old entries are thinned: all of the last few, then one a day, then one a month, never more than `keep` allows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from omba.baskets import Clock, Label, Moment
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
@@ -94,14 +94,39 @@ class Entry:
     @property
     def vectors(self) -> NDArray[np.float32]:
         """The products' vectors of then, of unit length."""
-        arrays = self._read(lambda: load_file(self.folder / "products.safetensors"))
-        return np.asarray(arrays["vectors"], np.float32)
+        return np.asarray(self._array("vectors"), np.float32)
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Baskets with each product until then."""
-        arrays = self._read(lambda: load_file(self.folder / "products.safetensors"))
-        return np.asarray(arrays["counts"], np.int64)
+        return np.asarray(self._array("counts"), np.int64)
+
+    @property
+    def prices(self) -> NDArray[np.float32] | None:
+        """The mean price of each product until then, NaN where none was seen; None where prices were not kept."""
+        return self._array("prices")
+
+    @property
+    def places(self) -> NDArray[np.float32] | None:
+        """Where each product lay on the map, (products, 2); None where no map was kept."""
+        return self._array("places")
+
+    def vectors_of(self, rows: Sequence[int]) -> NDArray[np.float32]:
+        """The vectors of a few products, read from the disk alone."""
+
+        def few(file: Any) -> NDArray[Any]:
+            part = file.get_slice("vectors")
+            return np.concatenate([part[row : row + 1] for row in rows])
+
+        return np.asarray(self._read(lambda: self._open(few)), np.float32)
+
+    def _array(self, name: str) -> Any:
+        """One array of the products', None where it was not kept."""
+        return self._read(lambda: self._open(lambda file: file.get_tensor(name) if name in file.keys() else None))  # noqa: SIM118
+
+    def _open(self, reading: Any) -> Any:
+        with safe_open(self.folder / "products.safetensors", framework="numpy") as file:
+            return reading(file)
 
     def _read(self, reading: Any) -> Any:
         try:
@@ -127,14 +152,26 @@ class History:
         n_baskets: int,
         tick: int,
         clock: Clock = Clock.NONE,
+        prices: NDArray[np.floating] | None = None,
+        places: NDArray[np.floating] | None = None,
     ) -> Entry:
         """Leave an entry for the window that ended at `tick`; the same window again replaces its entry.
 
-        Without a clock, `tick` is the number of the window.
+        Without a clock, `tick` is the number of the window. `prices` are the mean prices so far, `places` the
+        products' coordinates on a map, both a row a product and both optional.
         """
         try:
             self._keep_labels(labels)
-            entry = self._write(rules, vectors, counts, n_baskets, tick, clock)
+            arrays = {
+                "vectors": (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(
+                    np.float16
+                ),
+                "counts": np.ascontiguousarray(counts, np.int64),
+            }
+            for name, column in (("prices", prices), ("places", places)):
+                if column is not None:
+                    arrays[name] = np.ascontiguousarray(column, np.float32)
+            entry = self._write(rules, arrays, n_baskets, tick, clock)
             self._thin(clock)
         except OSError as error:
             raise SnapshotError(
@@ -225,8 +262,7 @@ class History:
     def _write(
         self,
         rules: Rules,
-        vectors: NDArray[np.floating],
-        counts: NDArray[np.integer],
+        arrays: dict[str, NDArray[Any]],
         n_baskets: int,
         tick: int,
         clock: Clock,
@@ -237,12 +273,11 @@ class History:
         for left in self.folder.glob(f"at-*{ASIDE}"):
             shutil.rmtree(left)
         aside.mkdir()
-        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        arrays = {"vectors": unit.astype(np.float16), "counts": np.ascontiguousarray(counts, np.int64)}
+        n_labels = len(arrays["vectors"])
         save_file(arrays, aside / "products.safetensors")
         pq.write_table(rules_table(rules), aside / "rules.parquet")
-        entry = Entry(place, tick, clock, len(vectors), n_baskets)
-        told = {"tick": tick, "time": entry.shown, "clock": clock.value, "labels": len(vectors), "baskets": n_baskets}
+        entry = Entry(place, tick, clock, n_labels, n_baskets)
+        told = {"tick": tick, "time": entry.shown, "clock": clock.value, "labels": n_labels, "baskets": n_baskets}
         (aside / "entry.json").write_text(json.dumps(told, indent=1))
         for file in (*aside.iterdir(), aside):
             sync(file)

@@ -63,8 +63,9 @@ class Keeper:
             # A model that has hardly begun has no rules, and leaves no entry.
             rules = mine_rules(model, top=RULES)
             history_of(self.folder).record(
-                rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock
-            )
+                rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
+                model.prices.means if model.prices.known else None,
+            )  # fmt: skip
 
 
 @contextmanager
