@@ -170,9 +170,13 @@ def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candida
     return Candidates.of_pairs(space, scope, left, right, cosine, space.pair_counts(left, right)), tables
 
 
-def candidates(space: Space, scope: Scope, column: str, most: int, tables: Tables) -> tuple[Candidates, Tables]:
-    """Pairs from both sources, each once: first the nearest, then those that only the counts speak for."""
-    nearby, tables = near(space, scope, most, tables)
+def candidates(
+    space: Space, scope: Scope, column: str, nearest: int, most: int, tables: Tables
+) -> tuple[Candidates, Tables]:
+    """The `most` best of the `nearest` pairs and of the observed ones, each once, and the tables as chosen."""
+    nearby, tables = near(space, scope, nearest, tables)
+    if len(nearby) > most:
+        nearby = nearby.best(space, column, most)
     parts = counted(space, scope, column, most) if tables.preset == "default" and column != "similarity" else []
     return joined([nearby, *parts], len(space.labels)), tables
 

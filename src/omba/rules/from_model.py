@@ -17,6 +17,7 @@ from omba.rules.mine import mine
 from omba.rules.rules import Rules
 from omba.rules.space import Space
 
+Two = tuple[NDArray[Any], NDArray[Any]]
 Three = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
@@ -27,6 +28,7 @@ class Evidence(Protocol):
     n_baskets: int
 
     def pairs(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]: ...
+    def seen(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]: ...
     def observed(self, minimum: int = 1) -> Three: ...
 
 
@@ -36,6 +38,10 @@ class Forecast(Protocol):
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
     ) -> Three: ...
+    def interval(
+        self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike
+    ) -> Two: ...
+    def season(self, rows: ArrayLike, counts: NDArray[Any], n: int) -> NDArray[Any]: ...
 
 
 class Sets(Protocol):
@@ -79,6 +85,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     labels = model.products
     pairs: Callable[..., NDArray[np.int64]]
     itemsets: Callable[..., NDArray[np.int64]]
+    seen: Callable[..., NDArray[np.bool_]] | None = None
     if evidence is not None:
         exact = Counts.of(evidence, labels)
         n, counts, observed = exact.n, exact.products, exact.observed()
@@ -86,10 +93,14 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     else:
         kept = model.evidence
         n, counts, observed = kept.n_baskets, kept.counts[: len(labels)], kept.observed()
-        pairs, itemsets = kept.pairs, partial(model.sets.counts, evidence=kept)
+        pairs, itemsets, seen = kept.pairs, partial(model.sets.counts, evidence=kept), kept.seen
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
         return model.forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n, a, b)
+
+    def interval(sets: ArrayLike, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike) -> Two:
+        season = model.forecast.season(sets, counts, n)
+        return model.forecast.interval(lift, baskets, n_a, n_b, n, season)
 
     def partners(row: int) -> tuple[NDArray[Any], NDArray[Any]]:
         a, b, count = observed
@@ -103,11 +114,13 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         counts=counts,
         n_baskets=n,
         pair_counts=pairs,
+        seen=seen,
         itemset_counts=itemsets,
         observed=observed,
         prices=model.prices.means if model.prices.known else None,
         attributes=model.attributes,
         expected=expected,
+        interval=interval,
         explainer=Explainer(
             labels, vectors, counts, n, pairs, partners, expected, model.users, remembered if remembered.size else None
         ),

@@ -14,7 +14,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import gamma
 
 from omba.rules.candidates import Candidates
 from omba.rules.measures import measure
@@ -125,9 +124,8 @@ def _forecast(
 ) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
     """Least cosine of the consequent to an antecedent, and the lift expected of the whole.
 
-    The forecast for the strongest pair is m, from l to h, and stands for `PRIOR` baskets of the larger set: with E
-    together by chance and `count` seen, the lift is Gamma(PRIOR + count, PRIOR / m + E). The ends of the interval are
-    its 5% and 95% quantiles, moved on by as much as the pair's own interval is wide: l / m and h / m.
+    The forecast m for the strongest pair stands for `PRIOR` baskets of the larger set: with E together by chance and
+    `count` seen, the lift to expect is (PRIOR + count) / (PRIOR / m + E).
     """
     vectors = np.ascontiguousarray(space.vectors, np.float32)
     members = [antecedents[:, k] for k in range(antecedents.shape[1])]
@@ -138,13 +136,13 @@ def _forecast(
         return similarity, (unknown, unknown, unknown)
     pairs = np.array(
         [
-            space.expected(member, consequent, cosine, space.pair_counts(member, consequent))
+            space.expected(member, consequent, cosine, space.pair_counts(member, consequent))[0]
             for member, cosine in zip(members, near, strict=True)
         ]
     )
-    strongest = pairs[:, 0].argmax(axis=0)
-    m, low, high = np.maximum(pairs[strongest, :, np.arange(len(count))].T, 1e-9)
-    shape = PRIOR + count
-    rate = PRIOR / m + n_a * space.counts[consequent] / space.n_baskets
-    ends = gamma.ppf(0.05, shape) / rate * low / m, gamma.ppf(0.95, shape) / rate * high / m
-    return similarity, (shape / rate, *ends)
+    n_b, baskets = space.counts[consequent], (PRIOR + count).astype(np.float64)
+    lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / space.n_baskets)
+    ends = lift, lift
+    if space.interval is not None:
+        ends = space.interval(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)
+    return similarity, (lift, *ends)

@@ -40,6 +40,9 @@ log = logging.getLogger("omba")
 RECALL = 0.997
 """Share of the true nearest pairs to find, as the theory expects it; measured recall stays above 0.99."""
 
+MANY = 256
+"""Where more than one in half as many of all pairs are wanted, looking at all of them costs least."""
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -98,7 +101,7 @@ def nearest_pairs(
 
 def _by_cosine(trained: Trained, top: int, recall: float, F: int | None, H: int | None, seed: int) -> Found:
     """The nearest pairs by tables, or by looking at all pairs where tables have nothing to skip."""
-    if 8 * top > len(trained) ** 2 and not F:
+    if MANY * top > len(trained) ** 2 and not F:
         shape = fit(FEWEST_FUNCTIONS)
         return Found(*exact_pairs(trained, top), shape.F, H or shape.H, 1.0)
     found = search(trained.vectors, trained.scales, top, recall, F, H, seed)

@@ -26,6 +26,9 @@ ItemsetCounts = Callable[[Rows], Counts]
 """Itemsets of one length, one a line, as rows → baskets that hold all of each."""
 Expected = Callable[[Rows, Rows, Floats, Counts], tuple[Floats, Floats, Floats]]
 """(rows a, rows b, cosine, baskets with both) → expected lift, and the ends of its 90% interval."""
+Interval = Callable[[Rows, Floats, Floats, Counts, Counts], tuple[Floats, Floats]]
+"""(sets of rows, the lift expected of each, baskets it rests on, baskets with the antecedents, with the consequent) →
+both ends of the 90% interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,7 @@ class Space:
     prices: NDArray[np.floating] | None = None
     attributes: pa.Table | None = None
     expected: Expected | None = None
+    interval: Interval | None = None
     explainer: Explainer | None = None
 
     def __post_init__(self) -> None:
