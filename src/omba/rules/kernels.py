@@ -243,3 +243,89 @@ def count_itemsets(itemsets, starts, postings, places, out):
                 held += 1
             total += held == width
         out[i] = total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def best_of_rows(scores, best, score):
+    """The columns of the highest scores of each row, highest first: a short sorted list, pushed into from below."""
+    n = best.shape[1]
+    for i in range(scores.shape[0]):
+        score[i, :] = -3.0
+        best[i, :] = -1
+        for j in range(scores.shape[1]):
+            s = scores[i, j]
+            if s > score[i, n - 1]:
+                k = n - 1
+                while k > 0 and score[i, k - 1] < s:
+                    score[i, k], best[i, k] = score[i, k - 1], best[i, k - 1]
+                    k -= 1
+                score[i, k], best[i, k] = s, j
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def closeness(cosine, out):
+    """How strongly each row holds on to its neighbours (nearest first): 1 to the nearest, log2(n) in all.
+
+    The weight falls as exp(−(d − d_nearest) / width) with distance d = 1 − cosine; the width is found by halving.
+    """
+    n = cosine.shape[1]
+    wanted = np.log2(np.float64(n))
+    for i in range(cosine.shape[0]):
+        low, high, width = 0.0, 8.0, 0.1
+        for _ in range(40):
+            total = 0.0
+            for j in range(n):
+                total += np.exp(-(cosine[i, 0] - cosine[i, j]) / width)
+            if total > wanted:
+                high = width
+            else:
+                low = width
+            width = 0.5 * (low + high)
+        for j in range(n):
+            out[i, j] = np.exp(-(cosine[i, 0] - cosine[i, j]) / max(width, 1e-4))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw(state):
+    """The next number of xorshift64*, 32 bits of it."""
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    return np.int64((x * np.uint64(2685821657736338717)) >> np.uint64(32))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def settle(places, left, right, every, due, passes, rate, a, b, negatives, state):
+    """Passes of a layout: neighbours pull each other nearer, and push away points drawn at random.
+
+    Edge k acts in every `every[k]`-th pass and is next due at `due[k]`; a step is at most 4 long, and the rate falls to
+    nothing with the passes.
+    """
+    n = len(places)
+    for step in range(passes):
+        alpha = rate * (1.0 - step / passes)
+        for k in range(len(left)):
+            if due[k] > step:
+                continue
+            due[k] += every[k]
+            i, j = left[k], right[k]
+            dx, dy = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
+            apart = dx * dx + dy * dy
+            if apart > 0.0:
+                pull = -2.0 * a * b * apart ** (b - 1.0) / (a * apart**b + 1.0)
+                x, y = alpha * min(4.0, max(-4.0, pull * dx)), alpha * min(4.0, max(-4.0, pull * dy))
+                places[i, 0] += x
+                places[i, 1] += y
+                places[j, 0] -= x
+                places[j, 1] -= y
+            for _ in range(negatives):
+                other = draw(state) % n
+                if other == i:
+                    continue
+                dx, dy = places[i, 0] - places[other, 0], places[i, 1] - places[other, 1]
+                apart = dx * dx + dy * dy
+                push = 2.0 * b / ((0.001 + apart) * (a * apart**b + 1.0))
+                places[i, 0] += alpha * min(4.0, max(-4.0, push * dx))
+                places[i, 1] += alpha * min(4.0, max(-4.0, push * dy))
