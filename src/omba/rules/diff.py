@@ -90,9 +90,11 @@ def read_rules(table: pa.Table, catalogue: Catalogue | None = None) -> Rules:
     """The reverse of `rules_table`; columns that an older table lacks come back as not known."""
     given = {name: _column(table, name) for name in GIVEN if name in table.column_names}
     count, n_a, n_b = (table[name].to_numpy().astype(np.int64) for name in ("count", "n_a", "n_b"))
-    sides = ([tuple(items) for items in table[name].to_pylist()] for name in ("antecedents", "consequents"))
+    antecedents, consequents = (
+        [tuple(items) for items in table[name].to_pylist()] for name in ("antecedents", "consequents")
+    )
     n = int(table["n"][0].as_py()) if len(table) else 0
-    return Rules(*sides, count, n_a, n_b, n, given, catalogue or Catalogue())
+    return Rules(antecedents, consequents, count, n_a, n_b, n, given, catalogue or Catalogue())
 
 
 def _column(table: pa.Table, name: str) -> NDArray[Any]:

@@ -104,12 +104,14 @@ class Entry:
     @property
     def prices(self) -> NDArray[np.float32] | None:
         """The mean price of each product until then, NaN where none was seen; None where prices were not kept."""
-        return self._array("prices")
+        prices: NDArray[np.float32] | None = self._array("prices")
+        return prices
 
     @property
     def places(self) -> NDArray[np.float32] | None:
         """Where each product lay on the map, (products, 2); None where no map was kept."""
-        return self._array("places")
+        places: NDArray[np.float32] | None = self._array("places")
+        return places
 
     def vectors_of(self, rows: Sequence[int]) -> NDArray[np.float32]:
         """The vectors of a few products, read from the disk alone."""
