@@ -98,6 +98,13 @@ def test_an_unknown_product_is_an_error_that_suggests_the_nearest_name() -> None
         explainer().explain("saop", "cream")
 
 
+def test_a_pair_whose_count_was_let_go_is_not_called_unseen() -> None:
+    explanation = explainer(ever=lambda a, b: np.ones(len(a), bool)).explain("cream", "sink")
+
+    assert explanation.status == "rare"
+    assert "were bought together too seldom to be counted still" in str(explanation)
+
+
 def test_a_product_beside_itself_is_refused() -> None:
     with pytest.raises(InputError, match="two different products"):
         explainer().explain("soap", "soap")

@@ -244,6 +244,16 @@ def test_a_rule_that_turned_round_is_the_same_rule() -> None:
     assert (change.before, change.since) == (2.5, 110 * 1_000 / (100 * 200))
 
 
+def test_a_larger_set_is_not_said_to_have_changed_since_its_count_is_a_lower_bound() -> None:
+    def table(count: int, times: int) -> Rules:
+        sides = [("a", "b"), ("c",)]
+        return Rules(
+            [sides[0]], [sides[1]], np.array([count]), np.array([60 * times]), np.array([60 * times]), 1_000 * times
+        )
+
+    assert not any(changes for _, changes in diff(table(50, 1), table(20, 2)))
+
+
 def test_the_history_compares_two_dates(tmp_path: Path) -> None:
     history, vectors = History(tmp_path), np.ones((4, 2))
     for text, table in (

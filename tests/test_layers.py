@@ -23,3 +23,22 @@ def test_the_contract_covers_every_module_and_makes_no_exceptions():
     assert contract["exhaustive"]
     assert "ignore_imports" not in contract
     assert "exhaustive_ignores" not in contract
+
+
+def test_a_command_does_not_wait_for_parts_it_does_not_use():
+    asked = "import sys, omba.cli; print(*(name for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+
+    loaded = set(done.stdout.split())
+
+    assert "omba.model" in loaded
+    assert not loaded & {"scipy.stats", "scipy.optimize", "sklearn", "gensim", "matplotlib", "omba.baselines", "redis"}
+
+
+def test_every_public_name_is_there_and_no_other_is_made_up():
+    asked = (
+        "import omba; assert all(hasattr(omba, name) and name in dir(omba) for name in omba.__all__); "
+        "assert not hasattr(omba, 'unheard')"
+    )
+
+    subprocess.run([sys.executable, "-c", asked], check=True)

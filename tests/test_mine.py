@@ -149,6 +149,39 @@ def test_a_pair_whose_count_was_let_go_is_rare_not_unseen():
     assert "unseen" not in rules["status"]
 
 
+def test_an_unseen_pair_the_forecast_speaks_for_is_found_beyond_the_nearest(monkeypatch):
+    space, module = world(), import_module("omba.rules.mine")
+    promised = {30, 41}
+
+    def expected(a, b, cosine, count):
+        mean = np.array([9.0 if {x, y} == promised else 1.0 for x, y in zip(a.tolist(), b.tolist(), strict=True)])
+        return mean, mean, mean
+
+    nobody = {"pair_counts": lambda a, b: np.zeros(len(a), np.int64), "observed": None, "expected": expected}
+    monkeypatch.setattr(module, "POOL", 20)
+    monkeypatch.setattr(module, "FAR", 2_000)
+
+    (best,) = mine(world(**nobody), top=1, where=Filter(status="unseen")).sides
+
+    assert {*best[0], *best[1]} == {space.labels[row] for row in promised}
+
+
+def test_larger_sets_get_the_interval_of_the_forecast_around_their_own_lift():
+    def interval(sets, lift, baskets, n_a, n_b):
+        assert sets.shape == (len(lift), 3)
+        return lift / baskets, lift * n_a + n_b
+
+    space = with_forecast(interval=interval)
+
+    rules = mine(space, top=2_000).where(Filter(length=3)).to_pandas()
+
+    assert len(rules)
+    baskets = 5 + rules["count"]
+    n_a, n_b = rules["antecedent support"] * space.n_baskets, rules["consequent support"] * space.n_baskets
+    assert np.allclose(rules["expected_lift_low"], rules["expected_lift"] / baskets)
+    assert np.allclose(rules["expected_lift_high"], rules["expected_lift"] * n_a + n_b)
+
+
 def test_asking_for_unseen_rules_finds_as_many_as_there_are():
     space = with_forecast()
     rules = mine(space, 40, where=Filter(status="unseen"))

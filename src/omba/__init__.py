@@ -1,11 +1,15 @@
 """OMBA: online market basket analysis. One embedding space for products and users, and the rules in it."""
 
-from omba import datasets
-from omba.baskets import Basket, Baskets
-from omba.evaluation import evaluate, truth_test
-from omba.model import OMBA
-from omba.rules.from_model import mine_rules
-from omba.sources import read_baskets, stream_baskets
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from omba import datasets
+    from omba.baskets import Basket, Baskets
+    from omba.evaluation import evaluate, truth_test
+    from omba.model import OMBA
+    from omba.rules.from_model import mine_rules
+    from omba.sources import read_baskets, stream_baskets
 
 __version__ = "0.1.0"
 __all__ = [
@@ -19,3 +23,28 @@ __all__ = [
     "stream_baskets",
     "truth_test",
 ]
+
+_HOMES = {
+    "OMBA": "omba.model",
+    "Basket": "omba.baskets",
+    "Baskets": "omba.baskets",
+    "evaluate": "omba.evaluation",
+    "mine_rules": "omba.rules.from_model",
+    "read_baskets": "omba.sources",
+    "stream_baskets": "omba.sources",
+    "truth_test": "omba.evaluation",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Names come in when they are first asked for: a command should not wait for parts it does not use."""
+    if name == "datasets":
+        return import_module("omba.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'omba' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsons
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,9 @@ from omba import terminal
 from omba.cli import options
 from omba.cli.output import write_json
 from omba.cli.sources import Columns, read
-from omba.evaluation import Evaluation
-from omba.evaluation import evaluate as run_evaluation
+
+if TYPE_CHECKING:
+    from omba.evaluation import Evaluation
 
 
 def evaluate(
@@ -36,6 +37,8 @@ def evaluate(
     json: options.Json = None,
 ) -> None:
     """Hide a product of each basket and have methods find it; each window is asked about before it is learned."""
+    from omba.evaluation import evaluate as run_evaluation
+
     names = [name.strip() for name in methods.split(",") if name.strip()]
     baskets = read(source, Columns(basket, product, user, time, price, quantity, store))
     done = dict.fromkeys(names, 0.0)

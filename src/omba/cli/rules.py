@@ -10,6 +10,7 @@ import typer
 from omba import terminal
 from omba.cli.options import Json, ModelFolder
 from omba.cli.output import give, write_json
+from omba.cli.sources import Columns, read
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.report.figures import STRONG, counted, number, strong_rows
@@ -36,11 +37,15 @@ def rules(
     status: Annotated[str | None, typer.Option(help="observed, rare or unseen.")] = None,
     min_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or more.")] = None,
     max_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or less.")] = None,
+    length: Annotated[int | None, typer.Option(min=2, help="Rules of so many products on both sides.")] = None,
     minimum: Annotated[
         list[str] | None, typer.Option("--min", metavar="COLUMN=NUMBER", help="A bound on any column: lift=5.")
     ] = None,
     maximum: Annotated[
         list[str] | None, typer.Option("--max", metavar="COLUMN=NUMBER", help="The same from above.")
+    ] = None,
+    evidence: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="Count over these baskets, exactly, not as kept by the model.")
     ] = None,
     sort: Annotated[str | None, typer.Option(metavar="COLUMN", help="Best first by this column.")] = None,
     preset: Annotated[str, typer.Option(help="'default', or 'paper' for its F = 4 and H = 11.")] = "default",
@@ -51,10 +56,13 @@ def rules(
 ) -> None:
     """The best rules of a model: strong ones, rare ones, and pairs never seen that should be."""
     where = Filter(
-        product, antecedent, consequent, category, min_price, max_price, status,
+        product, antecedent, consequent, category, min_price, max_price, status, length,
         minimum=bounds(minimum), maximum=bounds(maximum),
     )  # fmt: skip
-    found = mine_rules(OMBA.load(model), top=top, preset=preset, sort=sort, where=where)
+    baskets = None if evidence is None else read(evidence, Columns())
+    found = mine_rules(
+        OMBA.load(model), top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)
+    )
     if out is not None:
         found.write(out)
         terminal.say(f"{counted(len(found), 'rule')} written to {out}", "dim")

@@ -10,7 +10,6 @@ from omba import terminal
 from omba.cli import options
 from omba.cli.output import write_json
 from omba.cli.sources import Columns, read
-from omba.evaluation import split, truth_test
 from omba.model import OMBA
 
 
@@ -30,6 +29,8 @@ def truth(
     json: options.Json = None,
 ) -> None:
     """Learn the first part of the baskets, and judge the rules by the rest, beside other rankings."""
+    from omba.evaluation import split, truth_test
+
     baskets = read(source, Columns(basket, product, user, time, price, quantity, store))
     past, _ = split(baskets, until)
     with terminal.progress("learning", len(past)) as advance:

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 from omba.errors import SettingError
 from omba.model import likelihood
@@ -237,6 +236,8 @@ def rising(theta: Floats, weight: Floats) -> Floats:
 
     Neighbouring knots that fall are pooled, each as much as is known of it.
     """
+    from scipy.optimize import isotonic_regression
+
     theta = theta.copy()
     for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
         theta[link] = isotonic_regression(theta[link], weights=weight[link]).x

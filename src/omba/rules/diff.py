@@ -3,8 +3,9 @@
 Counts add up over a stream, so of a rule in both tables the baskets in between are known exactly: with n_a, n_b and
 `count` at both ends, its lift *between* the dates is compared with its lift *before*. A change counts if it is large
 (by `RATIO` or more) and beyond chance (`SIGMAS` standard errors, √(1/count before + 1/count between) in the logarithm).
-Rules come and go at the end of a table for no reason but its length, so a rule has emerged only if it is among the
-first half of the later table and nowhere in the earlier one, and has vanished only the other way round.
+Larger sets are counted from the time they are watched, so what they did in between is not known: they only emerge and
+vanish. Rules come and go at the end of a table for no reason but its length, so a rule has emerged only if it is among
+the first half of the later table and nowhere in the earlier one, and has vanished only the other way round.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
     latest = dict(list(new.items())[: max(1, len(new) // 2)])
     emerged = [change(None, row) for key, row in latest.items() if key not in old]
     vanished = [change(row, None) for key, row in first.items() if key not in new]
-    moved = [(shift(old[key], new[key]), change(old[key], new[key])) for key in old if key in new]
+    moved = [(shift(old[key], new[key]), change(old[key], new[key])) for key in old if key in new and len(key) == 2]
     up = sorted(((by, one) for by, one in moved if by > 0), key=lambda pair: -pair[0])
     down = sorted(((by, one) for by, one in moved if by < 0), key=lambda pair: pair[0])
     return Diff(emerged, [one for _, one in up], [one for _, one in down], vanished)
@@ -139,10 +140,6 @@ def between(old: dict[str, Any], new: dict[str, Any]) -> tuple[int, int, int, in
     # A rule may have turned round since; then its sides are told the other way.
     turned = set(old["antecedents"]) == set(new["consequents"])
     old_a, old_b = (old["n_b"], old["n_a"]) if turned else (old["n_a"], old["n_b"])
-    same = turned or set(old["antecedents"]) == set(new["antecedents"])
-    if not same:
-        # Another product of the set has become the consequent: its sides of then are not known.
-        return 0, 0, 0, 0
     return new["count"] - old["count"], new["n_a"] - old_a, new["n_b"] - old_b, new["n"] - old["n"]
 
 

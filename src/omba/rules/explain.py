@@ -89,7 +89,10 @@ class Explanation:
         return "\n".join([*self._facts(), *self._bridges(), *self._shoppers(), *self._seen()])
 
     def _facts(self) -> list[str]:
-        together = {0: "were never bought together", 1: "were bought together once"}
+        never = "were never bought together"
+        if self.status != "unseen":
+            never = "were bought together too seldom to be counted still"
+        together = {0: never, 1: "were bought together once"}
         times = together.get(self.count, f"were bought together {self.count:,} times")
         lift = f": lift {self.lift:.1f}" if self.count else ""
         lines = [
@@ -138,7 +141,8 @@ class Explainer:
     """All it takes to explain, as arrays and functions of arrays. Row i is product `labels[i]`.
 
     `partners` gives the rows seen with a row, and in how many baskets; `remembered` are the rows each user lately
-    bought, a line a user, −1 where there is none, and `users` their labels.
+    bought, a line a user, −1 where there is none, and `users` their labels. `ever` tells whether two rows were seen
+    together at all, also where their count is no longer kept.
     """
 
     labels: Sequence[Label]
@@ -148,6 +152,7 @@ class Explainer:
     pair_counts: Callable[[Rows, Rows], NDArray[np.integer]]
     partners: Callable[[int], tuple[Rows, NDArray[np.integer]]]
     expected: Callable[[Rows, Rows, Floats, NDArray[np.integer]], tuple[Floats, Floats, Floats]] | None = None
+    ever: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
     users: Sequence[Label] | None = None
     remembered: NDArray[np.integer] | None = None
 
@@ -173,8 +178,9 @@ class Explainer:
         if self.expected is not None:
             expected = tuple(float(x[0]) for x in self.expected(one, other, cosine, count))  # type: ignore[assignment]
         n = int(count[0])
+        known = n > 0 if self.ever is None else bool(self.ever(one, other)[0])
         return Explanation(
-            a, b, "unseen" if n == 0 else "rare" if n < FEW else "observed",
+            a, b, "unseen" if not known else "rare" if n < FEW else "observed",
             n, self.n_baskets, chance, n / chance if chance else 0.0, float(cosine[0]), *expected,
             self._bridges(left, right, most), self._shoppers(left, right, most), self._seen(left, right, most),
         )  # fmt: skip

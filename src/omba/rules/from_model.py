@@ -122,6 +122,15 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         expected=expected,
         interval=interval,
         explainer=Explainer(
-            labels, vectors, counts, n, pairs, partners, expected, model.users, remembered if remembered.size else None
+            labels,
+            vectors,
+            counts,
+            n,
+            pairs,
+            partners,
+            expected,
+            seen,
+            model.users,
+            remembered if remembered.size else None,
         ),
     )

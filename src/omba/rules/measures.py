@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import hypergeom
 
 from omba.errors import UnknownError, nearest
 
@@ -23,6 +23,13 @@ Floats = NDArray[np.float64]
 Function = Callable[[Floats, Floats, Floats, Floats], Floats]
 
 HYPER_LIFT_QUANTILE = 0.99
+
+
+def hypergeom() -> Any:
+    """SciPy's hypergeometric distribution, brought in when first asked for: its statistics take long to import."""
+    from scipy.stats import hypergeom as distribution
+
+    return distribution
 
 
 @dataclass(frozen=True)
@@ -139,15 +146,15 @@ def _kappa(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
 
 
 def _hyper_lift(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return n_ab / np.asarray(hypergeom.ppf(HYPER_LIFT_QUANTILE, n, n_a, n_b), np.float64)
+    return n_ab / np.asarray(hypergeom().ppf(HYPER_LIFT_QUANTILE, n, n_a, n_b), np.float64)
 
 
 def _hyper_confidence(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return np.asarray(hypergeom.cdf(n_ab - 1, n, n_a, n_b))
+    return np.asarray(hypergeom().cdf(n_ab - 1, n, n_a, n_b))
 
 
 def _fishers_p(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return np.asarray(hypergeom.sf(n_ab - 1, n, n_a, n_b))
+    return np.asarray(hypergeom().sf(n_ab - 1, n, n_a, n_b))
 
 
 def _p_adjusted(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:

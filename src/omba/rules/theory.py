@@ -16,8 +16,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import least_squares, minimize_scalar
-from scipy.special import expit
 
 from omba.errors import InputError, SettingError
 
@@ -58,7 +56,7 @@ def p_omba(cosine: ArrayLike, F: int, H: float) -> NDArray[np.float64]:
 
 def p_lift(cosine: ArrayLike, A: float) -> NDArray[np.float64]:
     """The chance of a strong lift: the sigmoid of the raw dot product A·cosine (Eq. 11)."""
-    return np.asarray(expit(A * np.asarray(cosine, np.float64)))
+    return 1.0 / (1.0 + np.exp(-A * np.asarray(cosine, np.float64)))
 
 
 @cache
@@ -72,6 +70,8 @@ def fit(F: int) -> Fit:
         raise SettingError(f"F={F} is outside 1 to {MOST_FUNCTIONS}, where the curves can be fitted")
     # Both curves pass through ½ at cosine 0 when H = ln 2 · 2^F: a good place to start from.
     start = (np.log(np.log(2.0) * 2.0**F), 0.9 * F + 0.6)
+    from scipy.optimize import least_squares
+
     real = least_squares(lambda x: p_lift(GRID, x[1]) - p_omba(GRID, F, np.exp(x[0])), start)
     below = max(1, int(np.exp(real.x[0])))
     return min((_fit_scale(F, H) for H in (below, below + 1)), key=lambda found: found.gap)
@@ -80,6 +80,8 @@ def fit(F: int) -> Fit:
 def _fit_scale(F: int, H: int) -> Fit:
     """The A for given F and H, and the root mean square gap that is left."""
     target = p_omba(GRID, F, H)
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(lambda A: np.mean((p_lift(GRID, A) - target) ** 2), bounds=(0.1, 40.0), method="bounded")
     return Fit(F, H, float(found.x), float(np.sqrt(found.fun)))
 
