@@ -14,6 +14,7 @@ from omba.cli.diff import diff
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
 from omba.cli.rules import explain, rules
+from omba.cli.serve import serve
 from omba.cli.truth import truth
 from omba.errors import OmbaError
 from omba.terminal import notes, say
@@ -21,7 +22,7 @@ from omba.terminal import notes, say
 __all__ = ["app", "main", "run"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (demo, learn, rules, explain, similar, rank, diff, evaluate, truth):
+for command in (demo, learn, rules, explain, similar, rank, diff, evaluate, truth, serve):
     app.command()(command)
 
 

@@ -1,0 +1,64 @@
+"""Answers: plain values as JSON, quickly, and mistakes as one sentence. No trace of the program ever leaves it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from omba.errors import OmbaError, SnapshotError, UnknownError
+from omba.service.schemas import Problem
+
+log = logging.getLogger("omba")
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "Not known here"},
+    422: {"model": Problem, "description": "Not to be read as asked"},
+}
+
+
+def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A value as JSON; what is not finite is null."""
+    return Response(to_json(value, inf_nan_mode="null"), status, headers, "application/json")
+
+
+def problem(sentence: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    return answer({"error": sentence}, status, headers)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Have every mistake answered by a sentence."""
+
+    @app.exception_handler(OmbaError)
+    async def mistaken(request: Request, error: OmbaError) -> Response:
+        status = 404 if isinstance(error, UnknownError) else 503 if isinstance(error, SnapshotError) else 422
+        return problem(str(error), status)
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, error: RequestValidationError) -> Response:
+        return problem(sentence(error), 422)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        known = {404: f"there is nothing at {request.url.path!r}: /openapi.json lists what there is"}
+        headers = dict(error.headers) if error.headers else None
+        return problem(known.get(error.status_code, str(error.detail)), error.status_code, headers)
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> Response:
+        return problem("something went wrong here, and the server's log tells what", 500)
+
+
+def sentence(error: RequestValidationError) -> str:
+    """The first thing that was wrong with a request, and where."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    given = first.get("input")
+    shown = f" {str(given)[:60]!r}" if isinstance(given, str | int | float) else ""
+    more = f" ({len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+    return f"{place}{shown} cannot be used: {first['msg'][:1].lower()}{first['msg'][1:]}{more}"

@@ -1,0 +1,119 @@
+"""Routes on products and users: search as you type, one product with all it goes with, and the map."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from omba.service import schemas
+from omba.service.answers import PROBLEMS, answer
+from omba.service.book import records_of
+from omba.service.state import Seen, Served
+from omba.service.view import View
+
+router = APIRouter(tags=["products"], responses=PROBLEMS)
+
+RULES, SIMILAR, TRACED, LOOKED_AT = 20, 20, 5, 200
+"""Rules of each kind and similar products on a page; of those, how many are followed through time; how many
+neighbours are looked at for pairs that were never seen."""
+
+Limit = Annotated[int, Query(ge=1, le=schemas.MOST)]
+
+
+@router.get("/products", response_model=schemas.Products)
+def products(
+    view: Seen,
+    q: Annotated[schemas.Text, Query(description="Words, each to be found in the name or a category.")] = "",
+    category: Annotated[schemas.Text | None, Query()] = None,
+    limit: Limit = 20,
+) -> Response:
+    """Products by name, best sellers first."""
+    total, rows = view.shelf.search(q, category, limit)
+    return answer({"total": total, "products": [view.shelf.record(row) for row in rows]})
+
+
+@router.get("/products/{id:path}", response_model=schemas.ProductPage)
+def product(served: Served, view: Seen, id: str) -> Response:
+    """One product: its rules, seen and unseen, its neighbours, and how it came to this."""
+    row = view.shelf.find(id)
+    shelf, past = view.shelf, served.published.past
+    near, cosines = view.near(row, LOOKED_AT)
+    observed, unseen = associations(view, row, near)
+    similar = [
+        {"id": shelf.labels[other], "similarity": round(float(cosine), 4), "count": int(shelf.counts[other])}
+        for other, cosine in zip(near[:SIMILAR].tolist(), cosines[:SIMILAR].tolist(), strict=True)
+    ]
+    return answer(
+        {
+            "id": shelf.labels[row],
+            "attributes": {name: column[row].as_py() for name, column in shelf.attributes.items()},
+            "count": int(shelf.counts[row]),
+            "support": int(shelf.counts[row]) / max(view.n_baskets, 1),
+            "price": shelf.price(row),
+            "observed": observed,
+            "unseen": unseen,
+            "similar": similar,
+            "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
+        }
+    )
+
+
+def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]:
+    """The rules with a product, seen and unseen: those of the table and, of the present, of all its pairs."""
+    records = view.book.take(view.book.of_product.get(view.shelf.labels[row], []))
+    if view.pairs is not None:
+        known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
+        for rules in view.pairs.of_product(row, near, RULES):
+            more = records_of(rules)
+            records += [one for one in more if frozenset((*one["antecedents"], *one["consequents"])) not in known]
+        records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
+    seen = [one for one in records if one["status"] != "unseen"]
+    unseen = [one for one in records if one["status"] == "unseen"]
+    return seen[:RULES], unseen[:RULES]
+
+
+@router.get("/users", response_model=schemas.Users)
+def users(served: Served, q: Annotated[schemas.Text, Query()] = "", limit: Limit = 20) -> Response:
+    """Users whose name holds a text, those that begin with it first."""
+    model = served.published.view.model
+    labels = [] if model is None else model.user_rows.vocabulary.labels
+    if not q:
+        return answer({"total": len(labels), "users": labels[:limit]})
+    word = q.casefold()
+    found = [label for label in labels if word in str(label).casefold()]
+    found.sort(key=lambda label: not str(label).casefold().startswith(word))
+    return answer({"total": len(found), "users": found[:limit]})
+
+
+@router.get("/map", response_model=schemas.Map)
+def products_map(view: Seen) -> Response:
+    """Every product's place in two dimensions, in columns."""
+    places = view.places
+    if places is None or len(places) != len(view.shelf):
+        places = principal(view.units)
+    known = np.flatnonzero(np.isfinite(places).all(axis=1))
+    groups = [view.shelf.department[row] or "unsorted" for row in known.tolist()]
+    names = sorted(set(groups))
+    code = {name: place for place, name in enumerate(names)}
+    return answer(
+        {
+            "departments": names,
+            "products": [view.shelf.labels[row] for row in known.tolist()],
+            "x": [round(float(x), 3) for x in places[known, 0]],
+            "y": [round(float(y), 3) for y in places[known, 1]],
+            "department": [code[name] for name in groups],
+            "count": view.shelf.counts[known].tolist(),
+        }
+    )
+
+
+def principal(units: Any) -> Any:
+    """The first two principal components: a map where none was kept."""
+    if len(units) < 2:
+        return np.zeros((len(units), 2))
+    centred = units - units.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    return centred @ vectors[:, -2:]

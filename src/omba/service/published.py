@@ -1,0 +1,138 @@
+"""Published: the view that requests are answered from, replaced whole when the learner has saved a new state."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.errors import InputError, OmbaError, SnapshotError
+from omba.model import OMBA
+from omba.model.snapshot import CURRENT
+from omba.rules import Rules
+from omba.rules.diff import read_rules
+from omba.rules.from_model import mine_rules
+from omba.service.past import Kept, Past
+from omba.service.view import View
+from omba.store.keeper import HISTORY, RULES, quietly
+
+log = logging.getLogger("omba")
+
+PAUSE = 0.5
+"""Seconds between two looks at the folder."""
+TRIES = 5
+"""How often a model is read anew when the learner replaces it meanwhile."""
+THEN = 8
+"""Kept windows held whole in memory, those asked for last."""
+
+
+class Published:
+    """Reads a model folder and keeps an eye on it. `view` and `past` are always whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.past = Past([], [])
+        self.view = View.now(OMBA(), None)
+        self.error: str | None = None
+        self._mark: tuple[str, ...] = ()
+        self._then: OrderedDict[Path, View] = OrderedDict()
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self.look()
+
+    def start(self) -> None:
+        """Keep an eye on the folder from now on."""
+        self._thread = threading.Thread(target=self._watch, name="published", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def at(self, moment: str | None) -> View:
+        """The view of a moment: the present, or the last window kept at or before it."""
+        view, past = self.view, self.past
+        if moment is None:
+            return view
+        kept = past.at(moment)
+        if kept.entry.n_baskets == view.n_baskets:
+            return view
+        with self._lock:
+            found = self._then.get(kept.entry.folder)
+            if found is None or found.kept is not kept:
+                found = self._then[kept.entry.folder] = self._back(kept, past, view)
+            self._then.move_to_end(kept.entry.folder)
+            while len(self._then) > THEN:
+                self._then.popitem(last=False)
+        return found
+
+    def _back(self, kept: Kept, past: Past, view: View) -> View:
+        model = view.model
+        codes = model.product_rows.vocabulary.codes if model is not None else {}
+        return View.then(kept, past.labels, codes, model.attributes if model is not None else None)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(PAUSE):
+            self.look()
+
+    def look(self) -> None:
+        """Take in what is new in the folder, if anything is. What cannot be read leaves the view as it was."""
+        mark = self._read_mark()
+        if mark == self._mark:
+            return
+        try:
+            past = Past.of(self.folder / HISTORY, self.past)
+            view = self._load(past) if mark[0] != self._mark[:1] and mark[0] else self.view
+        except OmbaError as error:
+            if str(error) != self.error:
+                log.warning("%s", error)
+            self.error = str(error)
+            return
+        self.past, self.view, self._mark, self.error = past, view, mark, None
+
+    def _read_mark(self) -> tuple[str, ...]:
+        """What changes when the learner publishes: the name of the snapshot, and those of the kept windows."""
+        try:
+            current = (self.folder / CURRENT).read_text()
+        except OSError:
+            current = ""
+        return (current, *sorted(place.name for place in (self.folder / HISTORY).glob("at-*[0-9]")))
+
+    def _load(self, past: Past) -> View:
+        for left in reversed(range(TRIES)):
+            before = (self.folder / CURRENT).read_text()
+            try:
+                model = OMBA.load(self.folder)
+                return View.now(model, self._rules(model, past), places_of(model, past))
+            except SnapshotError:
+                # Gone while it was read, since the learner keeps but the last ones? Then there is a newer one.
+                if not left or (self.folder / CURRENT).read_text() == before:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def _rules(self, model: OMBA, past: Past) -> Rules | None:
+        """The rules of the last kept window if they are of this very state, else mined now."""
+        if len(past) and past.kept[-1].entry.n_baskets == model.n_baskets:
+            return read_rules(past.kept[-1].entry.rules)
+        try:
+            with quietly():
+                return mine_rules(model, top=RULES)
+        except InputError:
+            # A model that has hardly begun has no rules.
+            return None
+
+
+def places_of(model: OMBA, past: Past) -> NDArray[np.float32] | None:
+    """Places on the map as last kept; products that came later have none yet."""
+    for one in reversed(past.kept):
+        places = one.entry.places
+        if places is not None:
+            out = np.full((len(model.product_rows.vocabulary), 2), np.nan, np.float32)
+            out[: len(places)] = places[: len(out)]
+            return out
+    return None

@@ -1,0 +1,136 @@
+"""Routes on the service itself: what it has learned, what today brought, and whether it is well."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from omba.service import schemas
+from omba.service.answers import PROBLEMS, answer
+from omba.service.changes import NAMES, changes
+from omba.service.past import Kept
+from omba.service.state import Seen, Served
+from omba.service.view import View
+
+router = APIRouter(tags=["status"])
+
+LISTED, STRONGEST = 20, 12
+"""Changes of each kind, and rules, on the page of today."""
+WEEK = {"datetime": 7 * 86_400_000_000, "day": 7, "none": 7}
+
+
+@router.get("/status", response_model=schemas.Status)
+def status(served: Served) -> Response:
+    """What was accepted and learned, and how much the model holds."""
+    from omba import __version__
+
+    published = served.published
+    view, past, model = published.view, published.past, published.view.model
+    assert model is not None
+    told: dict[str, Any] = {
+        "baskets_accepted": model.n_baskets,
+        "baskets_learned": model.n_baskets,
+        "baskets_waiting": 0,
+        "baskets_late": 0,
+        "baskets_repeated": 0,
+        "windows_closed": model.n_windows,
+        "last_window": None,
+        "learning": False,
+        "error": published.error,
+    }
+    return answer(
+        {
+            "version": __version__,
+            **told,
+            "products": len(view.shelf),
+            "users": len(model.user_rows.vocabulary),
+            "rules": len(view.book),
+            "pairs": model.evidence.n_pairs,
+            "memory": resident(),
+            "clock": model.clock.value,
+            "history": [
+                {"at": one.at, "baskets": one.entry.n_baskets, "products": one.entry.n_labels} for one in past.kept
+            ],
+            "settings": model.get_params(),
+        }
+    )
+
+
+def resident() -> int:
+    """Bytes of memory this process holds."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+@router.get("/today", response_model=schemas.Today, responses=PROBLEMS)
+def today(
+    served: Served,
+    view: Seen,
+    since: Annotated[str | None, Query(max_length=40, description="Compare with this moment; a week before.")] = None,
+) -> Response:
+    """What the stream brought since a moment, and what it did to the rules."""
+    published = served.published
+    kept = [one for one in published.past.kept if one.entry.tick < view.tick and one.entry.n_baskets < view.n_baskets]
+    start = published.past.at(since) if since is not None else week_before(kept, view)
+    first = None if start is None else published.at(start.at)
+    changed: dict[str, list[Any]] = {name: [] for name in NAMES}
+    if first is not None and first.tick < view.tick:
+        changed = {name: listed[:LISTED] for name, listed in changes(first, view).items()}
+    new = {one["key"] for one in changed["emerged"]}
+    records = view.book.records
+    strongest = sorted((one for one in records if one["status"] != "unseen"), key=lambda one: one["key"] not in new)
+    return answer(
+        {
+            "window": window(first, view),
+            "since": None if first is None else first.at,
+            "new_products": len(view.shelf) - (0 if first is None else len(first.shelf)),
+            **changed,
+            "strongest": strongest[:STRONGEST],
+            "unseen": [one for one in records if one["status"] == "unseen"][:STRONGEST],
+            "series": series(kept, view),
+        }
+    )
+
+
+def week_before(kept: list[Kept], view: View) -> Kept | None:
+    """The last kept window that is a week old or older, else the one before the last."""
+    old = [one for one in kept if one.entry.tick <= view.tick - WEEK[view.clock.value]]
+    return old[-1] if old else kept[-1] if kept else None
+
+
+def window(first: View | None, view: View) -> dict[str, Any]:
+    """What came in between two views."""
+    counts = view.shelf.counts.astype(np.int64)
+    return {
+        "start": None if first is None else first.at,
+        "stop": view.at,
+        "baskets": view.n_baskets - (0 if first is None else first.n_baskets),
+        "products_sold": int(counts.sum()) - (0 if first is None else int(first.shelf.counts.sum())),
+    }
+
+
+def series(kept: list[Kept], view: View) -> list[dict[str, Any]]:
+    """Baskets of each kept window, the present last."""
+    ends = [(one.at, one.entry.n_baskets) for one in kept]
+    if view.n_baskets and (not ends or ends[-1][0] != view.at):
+        ends.append((view.at, view.n_baskets))
+    before = 0
+    out = []
+    for at, baskets in ends:
+        out.append({"at": at, "baskets": baskets - before})
+        before = baskets
+    return out
+
+
+@router.get("/health", response_model=schemas.Health, responses={503: {"model": schemas.Health}})
+async def health(served: Served) -> Response:
+    """Whether the service can answer."""
+    error = served.published.error
+    return answer({"status": "ok" if error is None else "failing", "error": error}, 200 if error is None else 503)

@@ -1,0 +1,119 @@
+"""View: the published state of a model, whole and unchanging. A request is answered from one view from start to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from omba.baskets import Clock, Label
+from omba.model import OMBA
+from omba.rules import Catalogue, Rules
+from omba.rules.diff import read_rules
+from omba.service.book import Book
+from omba.service.pairs import Pairs
+from omba.service.past import Kept, shown
+from omba.service.shelf import Shelf
+
+LEAST = 2
+"""A vector learned from fewer baskets says nothing yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What was known at one moment: products, vectors of unit length, rules. Of the present also the model itself."""
+
+    clock: Clock
+    tick: int
+    n_baskets: int
+    shelf: Shelf
+    units: NDArray[np.float32]
+    book: Book
+    kept: Kept | None = None
+    model: OMBA | None = None
+    places: NDArray[np.float32] | None = None
+
+    @classmethod
+    def now(cls, model: OMBA, rules: Rules | None, places: NDArray[np.float32] | None = None) -> View:
+        """The present, from a model and its rules."""
+        labels, codes = model.product_rows.vocabulary.labels, model.product_rows.vocabulary.codes
+        prices = model.prices.means if model.prices.known else None
+        shelf = Shelf(labels, codes, model.product_counts, prices, model.attributes).ready()
+        catalogue = Catalogue(labels, prices)
+        # The labels' rows are known already; to number 70,000 of them again takes a while.
+        catalogue.__dict__["rows"] = codes
+        tick = model.n_windows if model.clock is Clock.NONE else model.last_time + 1
+        book = Book(with_catalogue(rules, catalogue) if rules is not None else nothing(catalogue)).ready()
+        return cls(model.clock, tick, model.n_baskets, shelf, unit(model.product_vectors), book, None, model, places)
+
+    @classmethod
+    def then(cls, kept: Kept, labels: Sequence[Label], codes: dict[Label, int], attributes: pa.Table | None) -> View:
+        """A kept window."""
+        entry = kept.entry
+        known = labels[: entry.n_labels]
+        shelf = Shelf(known, codes, entry.counts, kept.prices, attributes)
+        catalogue = Catalogue(known, kept.prices)
+        book = Book(read_rules(entry.rules, catalogue))
+        return cls(entry.clock, entry.tick, entry.n_baskets, shelf, entry.vectors, book, kept, None, entry.places)
+
+    @property
+    def at(self) -> str:
+        return shown(self.clock, self.tick)
+
+    @property
+    def past(self) -> bool:
+        """Whether this is a kept window rather than the present."""
+        return self.model is None
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """All pairs with their evidence; known of the present alone."""
+        return None if self.model is None or not len(self.shelf) else Pairs.of(self.model, self.units)
+
+    @cached_property
+    def trained(self) -> NDArray[np.bool_]:
+        """The products whose vectors are worth reading."""
+        return np.asarray(self.shelf.counts >= LEAST)
+
+    def near(self, row: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The n nearest products by cosine, best first, and their cosines."""
+        cosine = np.where(self.trained, self.units @ self.units[row], np.float32(-2))
+        cosine[row] = -2
+        n = min(n, int(self.trained.sum()) - int(self.trained[row]))
+        best = np.argpartition(-cosine, n - 1)[:n] if n > 0 else np.empty(0, np.int64)
+        best = best[np.argsort(-cosine[best], kind="stable")]
+        return best, cosine[best]
+
+    def similar(self, row: int, n: int) -> list[dict[str, Any]]:
+        """The nearest products as plain values."""
+        rows, cosines = self.near(row, n)
+        return [
+            {
+                "id": self.shelf.labels[other],
+                "similarity": round(float(cosine), 4),
+                "count": int(self.shelf.counts[other]),
+            }
+            for other, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+        ]
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return vectors / np.maximum(lengths, np.float32(1e-12))[:, None]
+
+
+def nothing(catalogue: Catalogue) -> Rules:
+    """A table of no rules."""
+    none = np.zeros(0, np.int64)
+    return Rules([], [], none, none, none, 0, {}, catalogue)
+
+
+def with_catalogue(rules: Rules, catalogue: Catalogue) -> Rules:
+    from dataclasses import replace
+
+    return replace(rules, catalogue=catalogue)
