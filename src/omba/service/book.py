@@ -20,6 +20,8 @@ FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price")}
 """What is told of each rule beside its products: the name in JSON, and the column."""
 NUMBERS = tuple(name for name in FIELDS if name != "status")
 """The fields that can be bounded."""
+SLOW = ("hyper_lift", "hyper_confidence", "fishers_p", "p_adjusted")
+"""Exact probabilities, a millisecond a rule: they are for tables made ahead and for single rules."""
 DEFAULT_SORT = "expected_lift_low"
 
 Record = dict[str, Any]
@@ -45,8 +47,8 @@ class Wanted:
 class Book:
     """Rules, best first, with every field worked out once."""
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
+    def __init__(self, rules: Rules, without: Sequence[str] = ()) -> None:
+        self.rules, self.without = rules, without
         self.sides = list(rules.sides)
 
     def __len__(self) -> int:
@@ -55,7 +57,8 @@ class Book:
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every field as a column."""
-        return {name: self._column(name) for name in FIELDS}
+        unknown = np.full(len(self), np.nan)
+        return {name: unknown if name in self.without else self._column(name) for name in FIELDS}
 
     def _column(self, name: str) -> NDArray[Any]:
         if name == "price":
@@ -145,14 +148,19 @@ class Book:
     def _sorted(self, places: NDArray[np.int64], sort: str | None, order: str | None) -> list[int]:
         """Best first, or as `order` says; what is not known comes last either way."""
         if sort is None:
-            return places[::-1].tolist() if order == "asc" else places.tolist()
+            return listed(places[::-1] if order == "asc" else places)
         if sort in ("antecedents", "consequents", "status"):
             told: list[Any] = [str(self.records[place][sort]).casefold() for place in places.tolist()]
             found = sorted(range(len(told)), key=told.__getitem__, reverse=order == "desc")
-            return places[found].tolist()
+            return listed(places[found])
         falling = order == "desc" if order else FIELDS[sort] not in RISING
         values = self.columns[sort][places].astype(np.float64)
-        return places[np.argsort(-values if falling else values, kind="stable")].tolist()
+        return listed(places[np.argsort(-values if falling else values, kind="stable")])
+
+
+def listed(places: NDArray[np.int64]) -> list[int]:
+    found: list[int] = places.tolist()
+    return found
 
 
 def within(values: NDArray[Any], least: float | None, most: float | None) -> NDArray[np.bool_]:
@@ -171,6 +179,6 @@ def plain(column: NDArray[Any]) -> list[Any]:
     return [None if value == -1 else value for value in column.tolist()]
 
 
-def records_of(rules: Rules) -> list[Record]:
+def records_of(rules: Rules, without: Sequence[str] = ()) -> list[Record]:
     """A few rules as plain values."""
-    return Book(rules).records
+    return Book(rules, without).records

@@ -87,7 +87,7 @@ class Published:
             return
         try:
             past = Past.of(self.folder / HISTORY, self.past)
-            view = self._load(past) if mark[0] != self._mark[:1] and mark[0] else self.view
+            view = self._load(past) if mark[0] and mark[:1] != self._mark[:1] else self.view
         except OmbaError as error:
             if str(error) != self.error:
                 log.warning("%s", error)

@@ -36,21 +36,23 @@ class Problem(Strict):
 
 EXAMPLES: dict[str, Any] = {"status": "observed", "count": 312, "support": 0.0128, "confidence": 0.41, "lift": 31.9}
 
-Rule = create_model(
-    "Rule",
-    __base__=Strict,
-    __doc__="A rule with every measure; null is what is not known or has no bound.",
-    key=(str, Field(description="The rule's name in addresses.", examples=["W1siY2FrZSBtaXgiXSxbImZyb3N0aW5nIl1d"])),
-    antecedents=(list[Id], Field(examples=[["cake mix"]])),
-    consequents=(list[Id], Field(examples=[["frosting"]])),
-    **{
-        name: (
-            Literal["observed", "rare", "unseen"] if name == "status" else float | None,
-            Field(examples=[EXAMPLES[name]]) if name in EXAMPLES else Field(),
-        )
-        for name in FIELDS
-    },  # type: ignore[call-overload]
-)  # fmt: skip
+_fields: dict[str, Any] = {
+    name: (
+        Literal["observed", "rare", "unseen"] if name == "status" else float | None,
+        Field(examples=[EXAMPLES[name]]) if name in EXAMPLES else Field(),
+    )
+    for name in FIELDS
+}
+_Measured = create_model("_Measured", __base__=Strict, **_fields)
+
+
+class Rule(_Measured):  # type: ignore[misc, valid-type]
+    """A rule with every measure; null is what is not known, has no bound, or (exact probabilities on the page of a
+    product) would take long."""
+
+    key: str = Field(description="The rule's name in addresses.", examples=["W1siY2FrZSBtaXgiXSxbImZyb3N0aW5nIl1d"])
+    antecedents: list[Id] = Field(examples=[["cake mix"]])
+    consequents: list[Id] = Field(examples=[["frosting"]])
 
 
 class Rules(Strict):
@@ -61,7 +63,7 @@ class Rules(Strict):
     rules: list[Rule]
 
 
-class Change(Rule):  # type: ignore[misc, valid-type]
+class Change(Rule):
     """A rule that changed, with its lift before and since."""
 
     before: float | None

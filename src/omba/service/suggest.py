@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.model.blend import CLUES, SHARPNESS
+from omba.model.memory import PRIOR
 from omba.service.view import View
 
 Floats = NDArray[np.floating]
@@ -48,7 +49,7 @@ def suggest(view: View, context: list[int], user: Label | None, n: int) -> list[
 
 def scores_of(view: View, context: list[int], user: Label | None) -> NDArray[np.float32]:
     if view.model is None:
-        return view.units @ middle(view.units[context])
+        return np.asarray(view.units @ middle(view.units[context]))
     labels = view.shelf.labels
     return view.model.score([labels[row] for row in context], user)
 
@@ -82,7 +83,9 @@ def parts_of(view: View, context: list[int], user: Label | None, rows: NDArray[n
         else:
             parts[:, :-1] += of_basket(space.products.vectors, rows, inside, weights)
         if owner >= 0:
-            parts[:, -1] += clues[:, 1] * weights[1] + clues[:, 3] * weights[3]
+            # Habit is told against a product that the customer has not bought lately.
+            strange = np.log(PRIOR / (space.memory.mass[owner] + PRIOR))
+            parts[:, -1] += clues[:, 1] * weights[1] + (clues[:, 3] - strange) * weights[3]
     return parts
 
 

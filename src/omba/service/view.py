@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,7 +48,7 @@ class View:
         # The labels' rows are known already; to number 70,000 of them again takes a while.
         catalogue.__dict__["rows"] = codes
         tick = model.n_windows if model.clock is Clock.NONE else model.last_time + 1
-        book = Book(with_catalogue(rules, catalogue) if rules is not None else nothing(catalogue)).ready()
+        book = Book(replace(rules, catalogue=catalogue) if rules is not None else nothing(catalogue)).ready()
         return cls(model.clock, tick, model.n_baskets, shelf, unit(model.product_vectors), book, None, model, places)
 
     @classmethod
@@ -73,7 +73,11 @@ class View:
     @cached_property
     def pairs(self) -> Pairs | None:
         """All pairs with their evidence; known of the present alone."""
-        return None if self.model is None or not len(self.shelf) else Pairs.of(self.model, self.units)
+        return (
+            None
+            if self.model is None or not len(self.shelf)
+            else Pairs.of(self.model, self.units, self.book.rules.catalogue)
+        )
 
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
@@ -104,16 +108,10 @@ class View:
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / np.maximum(lengths, np.float32(1e-12))[:, None]
+    return np.asarray(vectors / np.maximum(lengths, np.float32(1e-12))[:, None])
 
 
 def nothing(catalogue: Catalogue) -> Rules:
     """A table of no rules."""
     none = np.zeros(0, np.int64)
     return Rules([], [], none, none, none, 0, {}, catalogue)
-
-
-def with_catalogue(rules: Rules, catalogue: Catalogue) -> Rules:
-    from dataclasses import replace
-
-    return replace(rules, catalogue=catalogue)
