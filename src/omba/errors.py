@@ -29,6 +29,10 @@ class SnapshotError(OmbaError):
     """A saved model that is missing, cut off, tampered with or of another version."""
 
 
+class StoreError(OmbaError):
+    """A journal or a folder that cannot be read, written or shared as it is."""
+
+
 class MissingExtraError(OmbaError, ImportError):
     """A feature whose optional packages are not installed."""
 

@@ -1,1 +1,8 @@
-"""Live: a stream of baskets made durable in a journal, learned as its windows close, and published whole."""
+"""Live: baskets from any source into a journal, learned window by window as event time moves on, and published."""
+
+from omba.live.inbox import Inbox, Receipt
+from omba.live.learner import Learner
+from omba.live.process import LearnerProcess, start
+from omba.live.status import status
+
+__all__ = ["Inbox", "Learner", "LearnerProcess", "Receipt", "start", "status"]

@@ -104,6 +104,8 @@ class OMBA:
         self.attributes: pa.Table | None = None
         self.clock, self.last_time = Clock.NONE, -(2**63)
         self.n_windows = 0
+        self.position: dict[str, Any] = {}
+        """How far the sources of a live stream have been learned; it is saved and loaded with the weights."""
         self._told: set[str] = set()
 
     # Settings, in scikit-learn's manner.

@@ -3,17 +3,18 @@
 A model folder holds snapshots side by side and a file `current` that names the valid one with the checksum of its
 manifest; the manifest holds the checksums of the other files. A snapshot is written aside and synced before
 `current` is replaced in one step, so a crash leaves the old one or the new one, never a mixture. Weights are
-safetensors, labels Parquet, the rest JSON: nothing in it can run code.
+safetensors, labels Parquet, the rest JSON: nothing in it can run code. A reader whose snapshot is replaced while it
+reads takes the new one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,7 @@ from safetensors.numpy import load_file, save_file
 
 from omba.baskets import Clock, Label
 from omba.errors import InputError, OmbaError, SnapshotError
+from omba.model.durable import ASIDE, replace, step, sync
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 
@@ -35,54 +37,109 @@ CURRENT = "current"
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(model: OMBA, folder: Path) -> None:
-    """Write the model as the folder's current snapshot; the one before it is then removed."""
+def save(model: OMBA, folder: Path, keep: int = 1, tables: Mapping[str, pa.Table] | None = None) -> None:
+    """Write the model as the folder's current snapshot; the last `keep` stay, older ones are then removed.
+
+    `tables` go into the snapshot too, a Parquet file each, and come back with `load_table`.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         before = _current(folder)[0] if (folder / CURRENT).exists() else None
-        name = f"snapshot-{0 if before is None else int(before.rpartition('-')[2]) + 1:06d}"
-        aside = folder / f"{name}.aside"
-        shutil.rmtree(aside, ignore_errors=True)
+        number = 0 if before is None else number_of(before) + 1
+        name = f"snapshot-{number:06d}"
+        _clear(folder)
+        aside = folder / f"{name}{ASIDE}"
         aside.mkdir()
-        _write(model, aside)
+        step("snapshot begun")
+        _write(model, aside, tables or {})
+        step("snapshot written aside")
         shutil.rmtree(folder / name, ignore_errors=True)
         aside.rename(folder / name)
-        _sync(folder)
-        _replace(folder / CURRENT, f"{name} {_digest(folder / name / 'manifest.json')}\n")
+        step("snapshot renamed")
+        sync(folder)
+        replace(folder / CURRENT, f"{name} {_digest(folder / name / 'manifest.json')}\n".encode())
     except OSError as error:
+        _clear(folder)
         raise SnapshotError(
             f"the model could not be written to {str(folder)!r} ({error.strerror}): what was saved there before is"
             " untouched; give a folder with room that can be written to"
         ) from error
-    if before is not None:
-        shutil.rmtree(folder / before, ignore_errors=True)
+    step("snapshot current")
+    for old in folder.glob("snapshot-*"):
+        if old.suffix != ASIDE and not number - keep < number_of(old.name) <= number:
+            shutil.rmtree(old, ignore_errors=True)
+    step("old snapshots removed")
+
+
+def number_of(snapshot: str) -> int:
+    """The number in a snapshot's name."""
+    return int(snapshot.rpartition("-")[2])
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a save that failed has left; a full disk needs the room."""
+    for left in folder.glob(f"snapshot-*{ASIDE}"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def load(folder: Path) -> OMBA:
     """The folder's current snapshot as a model."""
+    return _reading(folder, lambda place, manifest: _read(manifest, place))
+
+
+def load_with(folder: Path, table: str) -> tuple[OMBA, pa.Table | None]:
+    """The folder's current snapshot as a model, and a table that was saved with it, if it was."""
+
+    def both(place: Path, manifest: dict[str, Any]) -> tuple[OMBA, pa.Table | None]:
+        file = place / f"{table}.parquet"
+        return _read(manifest, place), pq.read_table(file) if file.name in manifest["files"] else None
+
+    return _reading(folder, both)
+
+
+def peek(folder: Path) -> dict[str, Any]:
+    """The manifest of the current snapshot, without reading the rest; empty where there is no model."""
+    if not (folder / CURRENT).exists():
+        return {}
+    return _reading(folder, lambda place, manifest: manifest, whole=False)
+
+
+Read = TypeVar("Read")
+
+
+def _reading(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: bool = True) -> Read:
+    """Read the current snapshot; one that is replaced and removed meanwhile is let go of for the new one."""
     if not (folder / CURRENT).exists():
         raise SnapshotError(f"there is no model in {str(folder)!r}: 'omba learn SOURCE --model {folder}' makes one")
-    name, digest = _current(folder)
+    while True:
+        name, digest = _current(folder)
+        try:
+            return read(folder / name, _checked(folder, name, digest, whole))
+        except (OSError, KeyError, ValueError, SafetensorError, pa.ArrowException, OmbaError) as error:
+            if _current(folder)[0] != name:
+                continue
+            if isinstance(error, OmbaError):
+                raise
+            raise SnapshotError(f"the model in {str(folder)!r} cannot be read ({error}): save it anew") from error
+
+
+def _checked(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any]:
+    """The manifest, once it and, unless only a part is wanted, all files are known to be as they were written."""
     place = folder / name
-    try:
-        if _digest(place / "manifest.json") != digest:
-            raise SnapshotError(f"the model in {str(folder)!r} was changed after it was saved: its manifest differs")
-        manifest = json.loads((place / "manifest.json").read_text())
-        if manifest["version"] != VERSION:
-            raise SnapshotError(
-                f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}"
-            )
-        for file, expected in manifest["files"].items():
-            if _digest(place / file) != expected:
-                raise SnapshotError(f"the model in {str(folder)!r} is damaged: {file} is cut off or was changed")
-        return _read(manifest, place)
-    except (OSError, KeyError, ValueError, SafetensorError, pa.ArrowException) as error:
-        if isinstance(error, OmbaError):
-            raise
-        raise SnapshotError(f"the model in {str(folder)!r} cannot be read ({error}): save it anew") from error
+    if _digest(place / "manifest.json") != digest:
+        raise SnapshotError(f"the model in {str(folder)!r} was changed after it was saved: its manifest differs")
+    manifest: dict[str, Any] = json.loads((place / "manifest.json").read_text())
+    if manifest["version"] != VERSION:
+        raise SnapshotError(
+            f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}"
+        )
+    for file, expected in manifest["files"].items() if whole else ():
+        if _digest(place / file) != expected:
+            raise SnapshotError(f"the model in {str(folder)!r} is damaged: {file} is cut off or was changed")
+    return manifest
 
 
-def _write(model: OMBA, place: Path) -> None:
+def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
     arrays: Arrays = {f"evidence.{k}": v for k, v in model.evidence.state().items()}
     arrays |= {f"sets.{k}": v for k, v in model.sets.state().items()}
     arrays |= {f"forecast.{k}": v for k, v in model.forecast.state().items()}
@@ -97,6 +154,8 @@ def _write(model: OMBA, place: Path) -> None:
     pq.write_table(_labels(model.hierarchy.vocabulary.labels), place / "categories.parquet")
     if model.attributes is not None:
         pq.write_table(model.attributes, place / "attributes.parquet")
+    for name, table in tables.items():
+        pq.write_table(table, place / f"{name}.parquet")
     files = sorted(p.name for p in place.iterdir())
     manifest = {
         "version": VERSION,
@@ -106,12 +165,13 @@ def _write(model: OMBA, place: Path) -> None:
         "clock": model.clock.value,
         "last_time": model.last_time,
         "level": model.hierarchy.level,
+        "position": model.position,
         "files": {file: _digest(place / file) for file in files},
     }
     (place / "manifest.json").write_text(json.dumps(manifest, indent=1))
     for file in [*files, "manifest.json"]:
-        _sync(place / file)
-    _sync(place)
+        sync(place / file)
+    sync(place)
 
 
 def _read(manifest: dict[str, Any], place: Path) -> OMBA:
@@ -141,6 +201,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.blend.weights, model.blend.hessian = arrays["blend.weights"], arrays["blend.hessian"]
     model.load_extra(arrays)
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]
+    model.position = manifest.get("position", {})
     return model
 
 
@@ -171,19 +232,3 @@ def _current(folder: Path) -> tuple[str, str]:
 def _digest(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _replace(file: Path, text: str) -> None:
-    aside = file.with_suffix(".aside")
-    aside.write_text(text)
-    _sync(aside)
-    aside.replace(file)
-    _sync(file.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -9,11 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.rules.from_model import mine_rules
+from omba.rules.rules import Rules
 from omba.store.history import History
 
 HISTORY = "history"
@@ -41,31 +43,56 @@ class Keeper:
 
     def before(self, model: OMBA, window: Baskets) -> None:
         """Keep the model as it is, if the window it is about to learn begins another span."""
-        if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
-            return
-        span = self.every.on(window.clock)
-        known, coming = span.keys(np.array([model.last_time, window.times[0]]), window.clock).tolist()
-        if coming > known:
-            self._keep(model, span.bounds(coming, window.clock)[0])
+        tick = self.ended(model, window)
+        if tick is not None:
+            self._keep(model, tick)
 
     def end(self, model: OMBA) -> None:
         """Keep the model as it is now."""
         self._keep(model, model.n_windows if model.clock is Clock.NONE else model.last_time + 1)
+
+    def ended(self, model: OMBA, window: Baskets) -> int | None:
+        """The end of the span that the model is in, if the window it is about to learn begins another one."""
+        if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
+            return None
+        begin = int(window.times[0]) if window.start is None else window.start
+        span = self.every.on(window.clock)
+        known, coming = span.keys(np.array([model.last_time, begin]), window.clock).tolist()
+        return span.bounds(coming, window.clock)[0] if coming > known else None
+
+    def ends(self, window: Baskets) -> int | None:
+        """The end of a window, if a span ends with it."""
+        if self.every is None or window.start is None or window.stop is None:
+            return None
+        first, after = self.every.on(window.clock).keys(np.array([window.start, window.stop]), window.clock).tolist()
+        return window.stop if after > first else None
+
+    def record(self, model: OMBA, tick: int, rules: Rules | None, places: NDArray[np.floating] | None = None) -> None:
+        """Leave an entry of the history, unless nothing was learned since the last one or there are no rules yet."""
+        history = history_of(self.folder)
+        entries = history.entries
+        if rules is None or (entries and entries[-1].n_baskets == model.n_baskets):
+            return
+        prices = model.prices.means if model.prices.known else None
+        history.record(
+            rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
+            prices, places,
+        )  # fmt: skip
 
     def _keep(self, model: OMBA, tick: int) -> None:
         model.save(self.folder)
         if self.fresh:
             shutil.rmtree(self.folder / HISTORY, ignore_errors=True)
             self.fresh = False
-        if self.every is None:
-            return
-        with suppress(InputError), quietly():
-            # A model that has hardly begun has no rules, and leaves no entry.
-            rules = mine_rules(model, top=RULES)
-            history_of(self.folder).record(
-                rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
-                model.prices.means if model.prices.known else None,
-            )  # fmt: skip
+        if self.every is not None:
+            self.record(model, tick, mined(model))
+
+
+def mined(model: OMBA) -> Rules | None:
+    """The rules of an entry; None where a model has hardly begun."""
+    with suppress(InputError), quietly():
+        return mine_rules(model, top=RULES)
+    return None
 
 
 @contextmanager

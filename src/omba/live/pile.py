@@ -1,0 +1,97 @@
+"""Pile: the baskets of a window that is still open, as columns, until it is learned."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from omba.baskets import Baskets, Clock, Vocabulary
+from omba.sources.items import Items, merge
+
+
+class Words:
+    """The vocabularies that all piles of a stream share."""
+
+    def __init__(self) -> None:
+        self.products, self.users, self.stores = Vocabulary(), Vocabulary(), Vocabulary()
+
+
+class Pile:
+    """Baskets in the order they came."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.first: int | None = None
+        """The number of the oldest basket here."""
+        self.sizes, self.items, self.prices, self.quantities = array("q"), array("i"), array("d"), array("d")
+        self.users, self.stores, self.times = array("i"), array("i"), array("q")
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def add(self, number: int, tick: int, basket: Mapping[str, Any]) -> None:
+        """Take in a basket of the journal; products that went back, with a quantity of zero or less, are left out."""
+        if self.first is None or number < self.first:
+            self.first = number
+        kept = [product for product in basket["products"] if product.get("quantity", 1) > 0]
+        self.sizes.append(len(kept))
+        self.items.extend(self.words.products.add([product["id"] for product in kept]).tolist())
+        self.prices.extend(product.get("price", np.nan) for product in kept)
+        self.quantities.extend(product.get("quantity", np.nan) for product in kept)
+        self.users.append(_code(self.words.users, basket.get("user")))
+        self.stores.append(_code(self.words.stores, basket.get("store")))
+        self.times.append(tick)
+
+    def extend(self, other: Pile) -> None:
+        """Take in what came earlier and belonged nowhere else; `other` is empty afterwards."""
+        if other.first is not None:
+            self.first = other.first if self.first is None else min(self.first, other.first)
+        for name in ("sizes", "items", "prices", "quantities", "users", "stores", "times"):
+            getattr(self, name).extend(getattr(other, name))
+            setattr(other, name, array(getattr(other, name).typecode))
+        other.first = None
+
+    def window(self, clock: Clock, start: int | None, stop: int | None) -> Baskets:
+        """The pile as a window: in time order, each product once a basket, baskets with nothing in them left out."""
+        sizes = np.array(self.sizes, np.int64)
+        times = np.array(self.times, np.int64)
+        order = np.flatnonzero(sizes)
+        order = order[np.argsort(times[order], kind="stable")]
+        places = np.empty(len(sizes), np.int64)
+        places[order] = np.arange(len(order))
+        visit = places[np.repeat(np.arange(len(sizes)), sizes)]
+        rows = np.argsort(visit, kind="stable")
+        prices, quantities = np.array(self.prices)[rows], np.array(self.quantities)[rows]
+        items = merge(
+            Items(
+                visit[rows],
+                np.array(self.items, np.int32)[rows],
+                None if np.isnan(prices).all() else prices,
+                None if np.isnan(quantities).all() else quantities,
+            )
+        )
+        return Baskets(
+            offsets=np.searchsorted(items.visits, np.arange(len(order) + 1)).astype(np.int64),
+            items=items.codes,
+            product_vocabulary=self.words.products,
+            user_vocabulary=self.words.users,
+            store_vocabulary=self.words.stores,
+            user_codes=np.array(self.users, np.int32)[order] if len(self.words.users) else None,
+            store_codes=np.array(self.stores, np.int32)[order] if len(self.words.stores) else None,
+            times=times[order],
+            prices=None if items.prices is None else items.prices.astype(np.float32),
+            quantities=None if items.quantities is None else items.quantities.astype(np.float32),
+            clock=clock,
+            start=start,
+            stop=stop,
+        )
+
+
+def _code(vocabulary: Vocabulary, label: Any) -> int:
+    if label is None:
+        return -1
+    code = vocabulary.codes.get(label)
+    return code if code is not None else int(vocabulary.add([label])[0])

@@ -1,0 +1,128 @@
+"""The learner as a process of its own, so that learning never holds up an answer: started, watched, started again.
+
+It gets its orders as a line of JSON on its standard input, and ends when that is closed, which happens by itself when
+the process that started it is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any, Self
+
+from omba.errors import OmbaError
+
+log = logging.getLogger("omba")
+
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before a learner that ended by itself is started again, longer each time it happens in a row."""
+STEADY = 60.0
+"""Seconds after which a learner counts as running well."""
+GRACE = 30.0
+"""Seconds a learner has to end its window when it is told to stop."""
+NICE = 5
+"""Answering comes first where there are few processors."""
+
+
+class LearnerProcess:
+    """A learner in a child process, kept running until `stop`. The options are those of `Learner`."""
+
+    def __init__(self, folder: str | Path, **options: Any) -> None:
+        self.orders = json.dumps({"folder": str(folder), **options})
+        self._stop = threading.Event()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._watch, name="learner", daemon=True)
+
+    def start(self) -> Self:
+        self._child = self._launch()
+        self._thread.start()
+        return self
+
+    @property
+    def pid(self) -> int | None:
+        """The process that runs now, if one does."""
+        child = self._child
+        return child.pid if child is not None and child.poll() is None else None
+
+    def stop(self) -> None:
+        """Have it finish its window, publish and end."""
+        self._stop.set()
+        child = self._child
+        if child is not None:
+            if child.stdin is not None and not child.stdin.closed:
+                child.stdin.close()
+            try:
+                child.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen([sys.executable, "-m", "omba.live"], stdin=subprocess.PIPE)
+        assert child.stdin is not None
+        child.stdin.write(self.orders.encode() + b"\n")
+        child.stdin.flush()
+        return child
+
+    def _watch(self) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            child = self._child
+            assert child is not None
+            try:
+                child.wait(STEADY)
+            except subprocess.TimeoutExpired:
+                failures = 0
+                continue
+            if self._stop.is_set():
+                return
+            pause = PAUSES[min(failures, len(PAUSES) - 1)]
+            failures += 1
+            log.warning("the learner ended (%s): it is started again in %g s", _ending(child.returncode), pause)
+            if not self._stop.wait(pause):
+                self._child = self._launch()
+
+
+def start(folder: str | Path, **options: Any) -> LearnerProcess:
+    """Start a learner for a folder in a process of its own; `every`, `lateness`, `history` and `settings` as usual."""
+    return LearnerProcess(folder, **options).start()
+
+
+def serve(orders: IO[bytes]) -> int:
+    """What the child does: learn until the other end of its standard input is gone."""
+    from omba.live.learner import Learner
+
+    given = json.loads(orders.readline())
+    stop = threading.Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    threading.Thread(target=_wait_for_end, args=(orders, stop), daemon=True).start()
+    os.nice(NICE)
+    try:
+        learner = Learner(**given)
+    except OmbaError as error:
+        from omba.live.status import Status
+
+        Status(Path(given["folder"])).tell(error=str(error))
+        print(f"omba: {error}", file=sys.stderr)
+        return 2
+    learner.run(stop)
+    learner.close()
+    return 0
+
+
+def _wait_for_end(orders: IO[bytes], stop: threading.Event) -> None:
+    orders.read()
+    stop.set()
+
+
+def _ending(code: int) -> str:
+    return f"exit status {code}" if code >= 0 else f"signal {-code}"

@@ -1,0 +1,63 @@
+"""Status: what accepting and learning have done so far, told between processes by small files."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from omba.live.inbox import JOURNAL
+from omba.model.snapshot import peek
+from omba.store.journal import Synced
+
+LEARNER = "learner.json"
+
+
+class Status:
+    """The learner's own word on itself; a reader finds the last one whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / LEARNER
+        self.told: dict[str, Any] = {}
+
+    def tell(self, **facts: Any) -> None:
+        """Leave word. It is no promise, so it is not synced, and where it cannot be left, it is not."""
+        if facts == self.told:
+            return
+        aside = self.file.with_suffix(".aside")
+        with suppress(OSError):
+            aside.write_text(json.dumps(facts))
+            aside.replace(self.file)
+            self.told = facts
+
+    def clear(self) -> None:
+        """The learner has stopped."""
+        self.tell(**{**self.told, "learning": False})
+
+
+def status(folder: str | Path) -> dict[str, Any]:
+    """How far a model folder has come: baskets accepted, learned, waiting, late and repeated, and the last window.
+
+    `learning` tells whether a window is being learned right now, `error` what keeps the learner from going on.
+    """
+    folder = Path(folder)
+    synced = Synced.read(folder / JOURNAL)
+    try:
+        told = json.loads((folder / LEARNER).read_text())
+    except (OSError, ValueError):
+        told = {}
+    position = {} if "baskets_learned" in told else peek(folder).get("position") or {}
+    accepted = max(synced.end if synced else 0, told.get("baskets_learned", 0))
+    learned = told.get("baskets_learned", position.get("learned", 0))
+    return {
+        "baskets_accepted": accepted,
+        "baskets_learned": learned,
+        "baskets_waiting": accepted - learned,
+        "baskets_late": told.get("baskets_late", position.get("late", 0)),
+        "baskets_repeated": synced.repeated if synced else 0,
+        "windows_closed": told.get("windows_closed", position.get("windows", 0)),
+        "last_window": told.get("last_window"),
+        "learning": told.get("learning", False),
+        "error": told.get("error"),
+    }

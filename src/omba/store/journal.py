@@ -1,0 +1,370 @@
+"""Journal: baskets on the disk before anyone is told that they are safe, until a snapshot has learned them.
+
+It is a folder of segments, each named by the number of its first basket. A segment is a row of frames, a frame is what
+was written and synced in one go, whole or not at all:
+
+    magic · length · number of the first basket · baskets · repeated so far · checksum │ keys of the ids │ lines of JSON
+
+The first lines are the baskets, the last one is the state of who wrote them: how far sources were read, how far time
+has moved on. Whatever a crash leaves of a last frame was never acknowledged, and is cut off on start; a broken frame
+before a whole one is damage, and said so. The file `synced` tells readers in other processes how far they may read.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from omba.errors import StoreError
+from omba.model.durable import step, sync
+from omba.store.ids import Ids
+from omba.store.lock import Lock
+
+log = logging.getLogger("omba")
+
+START = b"omba journal 1\n\n"
+MAGIC = b"OMBA"
+HEAD = struct.Struct("<4sIQIQ")
+CHECK = struct.Struct("<I")
+SYNCED = struct.Struct("<QQQQ")
+datasync = getattr(os, "fdatasync", os.fsync)
+SEGMENT_BYTES = 64 << 20
+SEGMENT_BASKETS = 1 << 17
+"""A segment is sealed when it has grown to either."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was written in one go: `count` baskets from number `first` on, and the writer's state after them."""
+
+    first: int
+    count: int
+    repeated: int
+    payload: bytes
+    stop: int
+    """Where it ends in its segment."""
+
+    @property
+    def after(self) -> int:
+        """The number of the next basket."""
+        return self.first + self.count
+
+    @property
+    def keys(self) -> list[int]:
+        return [int(key) for key in np.frombuffer(self.payload, "<u8", self.count)]
+
+    @property
+    def lines(self) -> list[bytes]:
+        """A line a basket, and the state."""
+        return self.payload[8 * self.count :].split(b"\n")
+
+
+@dataclass(frozen=True)
+class Synced:
+    """How far the journal is on the disk: bytes of its last segment, and baskets in all."""
+
+    segment: int
+    offset: int
+    end: int
+    repeated: int
+
+    @classmethod
+    def read(cls, folder: Path) -> Synced | None:
+        """What the writer tells; None where there is no journal yet."""
+        try:
+            data = (folder / "synced").read_bytes()
+        except FileNotFoundError:
+            return None
+        body, check = data[: SYNCED.size], data[SYNCED.size :]
+        # A reader may come in the middle of a write, and looks again later.
+        return cls(*SYNCED.unpack(body)) if check == CHECK.pack(zlib.crc32(body)) else None
+
+    def pack(self) -> bytes:
+        body = SYNCED.pack(self.segment, self.offset, self.end, self.repeated)
+        return body + CHECK.pack(zlib.crc32(body))
+
+
+def encode(first: int, keys: Sequence[int], baskets: Sequence[bytes], state: bytes, repeated: int) -> bytes:
+    """A frame."""
+    payload = np.array(keys, "<u8").tobytes() + b"\n".join([*baskets, state])
+    head = HEAD.pack(MAGIC, len(payload), first, len(keys), repeated)
+    return head + CHECK.pack(zlib.crc32(payload, zlib.crc32(head))) + payload
+
+
+def decode(data: bytes | memoryview, offset: int) -> Frame | None:
+    """The frame that begins at an offset, or None where there is no whole one."""
+    begin = offset + HEAD.size + CHECK.size
+    if len(data) < begin:
+        return None
+    magic, length, first, count, repeated = HEAD.unpack_from(data, offset)
+    if magic != MAGIC or len(data) < begin + length or 8 * count > length:
+        return None
+    payload = bytes(data[begin : begin + length])
+    check = zlib.crc32(payload, zlib.crc32(data[offset : offset + HEAD.size]))
+    if CHECK.unpack_from(data, offset + HEAD.size) != (check,):
+        return None
+    return Frame(first, count, repeated, payload, begin + length)
+
+
+def frames(data: bytes, first: int) -> Iterator[Frame]:
+    """The whole frames of a segment, as far as they follow on each other."""
+    offset = len(START)
+    while (frame := decode(data, offset)) and frame.first == first:
+        yield frame
+        offset, first = frame.stop, frame.after
+
+
+def segments(folder: Path) -> list[int]:
+    """The first basket of each segment, in order."""
+    return sorted(int(file.name.removeprefix("segment-")) for file in folder.glob("segment-*"))
+
+
+def segment(folder: Path, first: int) -> Path:
+    return folder / f"segment-{first:020d}"
+
+
+def forget(folder: Path, before: int) -> None:
+    """Delete the sealed segments whose baskets all come before the given one: a snapshot has learned them."""
+    firsts = segments(folder)
+    for first, after in pairwise(firsts):
+        if after <= before:
+            segment(folder, first).unlink(missing_ok=True)
+            step("segment deleted")
+
+
+class Journal:
+    """The writing end, one a folder and used by one thread at a time.
+
+    Where the folder is empty, baskets are numbered from `first` on: as many as a snapshot has learned already.
+    """
+
+    def __init__(self, folder: Path, first: int = 0, remembered: int | None = None) -> None:
+        self.folder = folder
+        self.lock = Lock(folder / "lock", "takes in baskets for")
+        self.ids = Ids(folder) if remembered is None else Ids(folder, remembered)
+        self.first = self.end = self.size = self.repeated = 0
+        self.handle = self.pointer = -1
+        self.broken = False
+        self.state = b""
+        """What the writer last said of itself; nothing where no frame is left."""
+        try:
+            self._open(first)
+        except OSError as error:
+            self.lock.release()
+            raise StoreError(
+                f"the journal in {str(folder)!r} cannot be opened ({error.strerror}): give a folder with room that can "
+                "be written to"
+            ) from error
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def append(self, keys: Sequence[int], baskets: Sequence[bytes], state: bytes = b"", repeated: int = 0) -> int:
+        """Write one frame and sync it; the number of its first basket. On an error nothing of it stays.
+
+        `keys` are those of the baskets' ids. `repeated` tells how many more were left out, having come before.
+        """
+        data = encode(self.end, keys, baskets, state, self.repeated + repeated)
+        try:
+            self._mend()
+            self.broken = True
+            _write(self.handle, data)
+            step("frame written")
+            datasync(self.handle)
+            self.broken = False
+        except OSError as error:
+            raise StoreError(
+                f"the journal in {str(self.folder)!r} could not be written ({error.strerror}): nothing of what came "
+                "was taken in; make room there, and send it again"
+            ) from error
+        step("frame synced")
+        first, self.end, self.size = self.end, self.end + len(keys), self.size + len(data)
+        self.repeated, self.state = self.repeated + repeated, state
+        self.ids.add(keys)
+        self._tell()
+        if self.size >= SEGMENT_BYTES or self.end - self.first >= SEGMENT_BASKETS:
+            self._turn()
+        return first
+
+    def repeat(self, count: int) -> None:
+        """Count baskets that had come before; nothing has to be written for them."""
+        self.repeated += count
+        self._tell()
+
+    def close(self) -> None:
+        os.close(self.handle)
+        os.close(self.pointer)
+        self.lock.release()
+
+    def _open(self, first: int) -> None:
+        self.ids.load()
+        firsts = segments(self.folder) or [first]
+        for sealed, after in pairwise(firsts):
+            if sealed not in self.ids.sealed or after == firsts[-1]:
+                self._read_sealed(sealed, after)
+        self.first = self.end = firsts[-1]
+        self.repeated = told.repeated if (told := Synced.read(self.folder)) else 0
+        self.handle = self._segment(self.first)
+        self._recover()
+        self.pointer = os.open(self.folder / "synced", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._tell()
+        sync(self.folder)
+
+    def _read_sealed(self, first: int, after: int) -> None:
+        """Keep the ids of a sealed segment, should a crash have come between, and the state at its end."""
+        data, end, keys = segment(self.folder, first).read_bytes(), first, set()
+        for frame in frames(data, first):
+            end, self.state = frame.after, frame.lines[-1]
+            keys.update(frame.keys)
+        if end != after:
+            raise damage(self.folder, first, len(data))
+        if first not in self.ids.sealed:
+            self.ids.keep(first, keys - {0})
+
+    def _segment(self, first: int) -> int:
+        """The segment, open to be appended to; made if it is not there."""
+        file = segment(self.folder, first)
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if os.fstat(handle).st_size < len(START):
+            os.ftruncate(handle, 0)
+            _write(handle, START)
+            os.fsync(handle)
+            sync(self.folder)
+        step("segment made")
+        return handle
+
+    def _recover(self) -> None:
+        """Read the active segment, and cut off what a crash has left at its end."""
+        data = segment(self.folder, self.first).read_bytes()
+        self.size = len(START)
+        for frame in frames(data, self.first):
+            self.end, self.size, self.repeated, self.state = frame.after, frame.stop, frame.repeated, frame.lines[-1]
+            self.ids.add(frame.keys)
+        if self.size < len(data):
+            refuse_damage(self.folder, self.first, data, self.size)
+            log.warning(
+                "the journal in %r ended in a broken frame: its %d bytes were never acknowledged and are cut off",
+                str(self.folder),
+                len(data) - self.size,
+            )
+            os.ftruncate(self.handle, self.size)
+        os.fsync(self.handle)
+        step("tail cut")
+        os.lseek(self.handle, self.size, os.SEEK_SET)
+
+    def _mend(self) -> None:
+        """After a write that failed, take back what it left, so that the next frame follows on the last whole one."""
+        if self.broken:
+            os.ftruncate(self.handle, self.size)
+            os.lseek(self.handle, self.size, os.SEEK_SET)
+            os.fsync(self.handle)
+            self.broken = False
+
+    def _tell(self) -> None:
+        """Let readers know how far they may read; should that fail, they get to know with the next frame."""
+        with suppress(OSError):
+            os.pwrite(self.pointer, Synced(self.first, self.size, self.end, self.repeated).pack(), 0)
+
+    def _turn(self) -> None:
+        """Seal the segment and go on in a new one; where there is no room for that, go on in the old one."""
+        try:
+            self.ids.keep(self.first, self.ids.active)
+            step("ids kept")
+            handle = self._segment(self.end)
+        except OSError as error:
+            log.warning("the journal in %r goes on in one file for now (%s)", str(self.folder), error.strerror)
+            return
+        os.close(self.handle)
+        self.handle, self.first, self.size = handle, self.end, len(START)
+        self.ids.turn()
+        self._tell()
+
+
+class Tail:
+    """The reading end, from basket `number` on: in this process or another, as far as the journal is synced."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.folder, self.number = folder, number
+        self.segment = -1
+        self.offset = len(START)
+
+    def read(self, most: int = 1 << 20) -> list[Frame]:
+        """The next frames, of about so many bytes; none where there is nothing new."""
+        synced = Synced.read(self.folder)
+        if synced is None:
+            return []
+        if self.segment < 0:
+            self._find(synced)
+        stop = None if self.segment < synced.segment else synced.offset
+        data = self._bytes(most, stop)
+        if not data and self.segment < synced.segment:
+            self.segment, self.offset = self._next(), len(START)
+            return self.read(most)
+        return self._whole(data)
+
+    def _bytes(self, most: int, stop: int | None) -> bytes:
+        """What comes next in the segment: at least a frame, if there is one."""
+        with segment(self.folder, self.segment).open("rb") as stream:
+            stream.seek(self.offset)
+            head = stream.read(HEAD.size + CHECK.size)
+            if len(head) == HEAD.size + CHECK.size:
+                most = max(most, HEAD.unpack_from(head)[1] - len(head))
+            if stop is not None:
+                most = min(most + len(head), stop - self.offset) - len(head)
+            return head + stream.read(most) if most > 0 or stop is None else b""
+
+    def _whole(self, data: bytes) -> list[Frame]:
+        found, offset = [], 0
+        while offset < len(data) and (frame := decode(data, offset)):
+            if frame.after > self.number or not frame.count:
+                found.append(frame)
+            offset = frame.stop
+        if data and not offset:
+            raise damage(self.folder, self.segment, self.offset)
+        self.offset += offset
+        if found:
+            self.number = max(self.number, found[-1].after)
+        return found
+
+    def _find(self, synced: Synced) -> None:
+        firsts = [first for first in segments(self.folder) if first <= self.number]
+        if not firsts or self.number > synced.end:
+            raise StoreError(
+                f"the journal in {str(self.folder)!r} does not hold basket {self.number:,}, from which on the model is "
+                "to learn: put back the folder as it was, or begin anew without it"
+            )
+        self.segment = firsts[-1]
+
+    def _next(self) -> int:
+        return min(first for first in segments(self.folder) if first > self.segment)
+
+
+def refuse_damage(folder: Path, first: int, data: bytes, offset: int) -> None:
+    """Raise if there is a whole frame beyond the place where the frames break off: then it is no torn tail."""
+    at = offset - 1
+    while (at := data.find(MAGIC, at + 1)) >= 0:
+        if decode(data, at):
+            raise damage(folder, first, offset)
+
+
+def damage(folder: Path, first: int, offset: int) -> StoreError:
+    return StoreError(
+        f"{str(segment(folder, first))!r} is damaged at byte {offset:,}, and baskets come after it: put the file back "
+        "from a copy, or move the journal away and have its baskets sent again"
+    )
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Write all of it, or raise; a full disk takes a part before it refuses."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]

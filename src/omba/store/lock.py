@@ -1,0 +1,41 @@
+"""Lock: one writer a folder. It goes with its process, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from omba.errors import StoreError
+
+
+class Lock:
+    """Held from the moment it is made until `release`; a second holder is refused in one sentence.
+
+    A process that is started by this one does not inherit it.
+    """
+
+    def __init__(self, file: Path, what: str) -> None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self.handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"{str(file.parent)!r} cannot be written to ({error.strerror}): give a folder that can"
+            ) from error
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(self.handle, 32, 0).decode(errors="replace").strip()
+            os.close(self.handle)
+            raise StoreError(
+                f"another process ({holder or 'unknown'}) {what} {str(file.parent)!r}: stop it first, or give another "
+                "folder"
+            ) from None
+        os.ftruncate(self.handle, 0)
+        os.pwrite(self.handle, f"process {os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
