@@ -282,11 +282,11 @@ def test_prices_and_places_come_back_with_the_entry_and_may_be_missing(tmp_path:
     assert (without.prices, without.places) == (None, None)
 
 
-def test_the_vectors_of_a_few_products_are_those_of_all(tmp_path: Path) -> None:
+def test_vectors_read_row_by_row_are_those_read_at_once(tmp_path: Path) -> None:
     history = History(tmp_path)
     record(history, tick("2017-10-01"))
     (entry,) = history.entries
-    np.testing.assert_array_equal(entry.vectors_of([3, 0]), entry.vectors[[3, 0]])
+    np.testing.assert_array_equal(entry.mapped()[[3, 0]], entry.vectors[[3, 0]])
 
 
 def test_rules_read_back_from_a_table_are_the_rules(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from omba.service import products, rank, rules, status
+from omba.service import categories, map, products, rank, rules, status
 from omba.service.answers import add_problems, problem
 from omba.service.published import Published
 from omba.service.state import Service
@@ -35,7 +35,7 @@ def create_app(folder: str | Path) -> FastAPI:
     )  # fmt: skip
     app.state.service = served
     add_problems(app)
-    for part in (status, rules, products, rank):
+    for part in (status, rules, products, categories, map, rank):
         app.include_router(part.router)
     add_pages(app)
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)

@@ -40,6 +40,10 @@ class Kept:
         return self.entry.prices
 
     @cached_property
+    def vectors(self) -> NDArray[np.float16]:
+        return self.entry.mapped()
+
+    @cached_property
     def rules(self) -> Rules:
         return read_rules(self.entry.rules)
 
@@ -136,7 +140,7 @@ class Past:
         if not others:
             return []
         try:
-            mine, *theirs = one.entry.vectors_of([row, *others])
+            mine, *theirs = one.vectors[[row, *others]].astype(np.float32)
         except SnapshotError:
             # Thinned since the list was made: the point is told without them.
             return []

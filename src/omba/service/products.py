@@ -1,10 +1,9 @@
-"""Routes on products and users: search as you type, one product with all it goes with, and the map."""
+"""Routes on products and users: search as you type, and one product with all it goes with."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
@@ -86,34 +85,3 @@ def users(served: Served, q: Annotated[schemas.Text, Query()] = "", limit: Limit
     found = [label for label in labels if word in str(label).casefold()]
     found.sort(key=lambda label: not str(label).casefold().startswith(word))
     return answer({"total": len(found), "users": found[:limit]})
-
-
-@router.get("/map", response_model=schemas.Map)
-def products_map(view: Seen) -> Response:
-    """Every product's place in two dimensions, in columns."""
-    places = view.places
-    if places is None or len(places) != len(view.shelf):
-        places = principal(view.units)
-    known = np.flatnonzero(np.isfinite(places).all(axis=1))
-    groups = [view.shelf.department[row] or "unsorted" for row in known.tolist()]
-    names = sorted(set(groups))
-    code = {name: place for place, name in enumerate(names)}
-    return answer(
-        {
-            "departments": names,
-            "products": [view.shelf.labels[row] for row in known.tolist()],
-            "x": [round(float(x), 3) for x in places[known, 0]],
-            "y": [round(float(y), 3) for y in places[known, 1]],
-            "department": [code[name] for name in groups],
-            "count": view.shelf.counts[known].tolist(),
-        }
-    )
-
-
-def principal(units: Any) -> Any:
-    """The first two principal components: a map where none was kept."""
-    if len(units) < 2:
-        return np.zeros((len(units), 2))
-    centred = units - units.mean(axis=0)
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    return centred @ vectors[:, -2:]

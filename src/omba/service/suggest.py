@@ -14,12 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
+from omba.model import OMBA
 from omba.model.blend import CLUES, SHARPNESS
 from omba.model.memory import PRIOR
+from omba.model.space import Space
+from omba.service.glance import best
 from omba.service.view import View
 
 Floats = NDArray[np.floating]
+Rows = NDArray[np.int32]
 CUSTOMER = "customer"
+FEW = 2_000
+"""Products scored exactly: all of a small shop, of a large one those that are best at a glance."""
 REASONS = 3
 """Reasons told of a suggestion, the weightiest first."""
 
@@ -34,24 +40,68 @@ class Suggestion:
 
 
 def suggest(view: View, context: list[int], user: Label | None, n: int) -> list[Suggestion]:
-    """The n products that go best with a basket (rows) and a customer."""
+    """The n products that go best with a basket (rows) and a customer: the best at a glance, then scored exactly."""
     if not len(view.shelf):
         return []
-    scores = scores_of(view, context, user)
-    scores = np.where(view.trained, scores, -np.inf)
-    scores[context] = -np.inf
-    n = min(n, int(np.isfinite(scores).sum()))
-    best = np.argpartition(-scores, n - 1)[:n] if n > 0 else np.empty(0, np.int64)
-    best = best[np.argsort(-scores[best], kind="stable")]
-    parts = parts_of(view, context, user, best)
-    return [Suggestion(row, float(scores[row]), part) for row, part in zip(best.tolist(), parts, strict=True)]
+    inside, owner = np.array(context, np.int32), owner_of(view, user)
+    glimpse = np.zeros(len(view.shelf), np.float32) if len(view.shelf) <= FEW else glanced(view, inside, owner)
+    glimpse = np.where(view.trained, glimpse, -np.inf)
+    glimpse[inside] = -np.inf
+    rows = np.sort(best(glimpse, max(FEW, 2 * n))).astype(np.int32)
+    scores = exact(view, inside, owner, rows)
+    order = np.argsort(-scores, kind="stable")[:n]
+    parts = parts_of(view, inside, owner, rows[order])
+    found = zip(rows[order].tolist(), scores[order].tolist(), parts, strict=True)
+    return [Suggestion(row, score, part) for row, score, part in found]
 
 
-def scores_of(view: View, context: list[int], user: Label | None) -> NDArray[np.float32]:
+def owner_of(view: View, user: Label | None) -> int:
+    """The row of a customer, −1 for none; the past knows none."""
+    return -1 if user is None or view.model is None else view.model.user_rows.vocabulary.codes.get(user, -1)
+
+
+def exact(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.float32]:
+    """The scores of some rows, as the model gives them; those of the past are cosines with the basket's mean."""
     if view.model is None:
-        return np.asarray(view.units @ middle(view.units[context]))
-    labels = view.shelf.labels
-    return view.model.score([labels[row] for row in context], user)
+        return np.asarray(view.units[rows] @ middle(view.units[context]))
+    return view.model.blend.score(clues(view.model, context, owner, rows))
+
+
+def clues(model: OMBA, context: Rows, owner: int, rows: Rows) -> NDArray[np.float32]:
+    """What the model weighs, a line a row."""
+    offsets, owners = np.array([0, len(context)], np.int64), np.array([owner], np.int32)
+    return np.asarray(model._describe(offsets, context, owners, rows[None, :])[0])
+
+
+def glanced(view: View, context: Rows, owner: int) -> NDArray[np.float32]:
+    """The scores of all products, roughly: clues from coarse cosines, those of categories exactly."""
+    model = view.model
+    if model is None:
+        return np.asarray(view.glance.cosines(middle(view.units[context])[None, :])[0])
+    space = model.spaces[0]
+    vectors, weights = space.products.vectors[context], model.blend.weights.astype(np.float32)
+    customer = space.users.vectors[[owner]] if owner >= 0 else np.zeros((1, vectors.shape[1]), np.float32)
+    mean, own, *each = view.glance.cosines(np.concatenate([vectors.sum(axis=0, keepdims=True), customer, vectors]))
+    score = weights[0] * mean + weights[1] * own + weights[4] * view.log_share
+    if each:
+        score += weights[2] * np.log(np.exp(np.float32(SHARPNESS) * np.array(each)).mean(axis=0)) / SHARPNESS
+    if owner >= 0:
+        remembered = np.unique(space.memory.rows[owner])
+        remembered = remembered[remembered >= 0]
+        score[remembered] += weights[3] * habit(space, owner, clues(model, context, owner, remembered)[:, 3])
+    if len(model.spaces) > 1:
+        # A category a line, and one for products that have none.
+        groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
+        parents = model.hierarchy.parents
+        offsets, owners = np.array([0, len(context)], np.int64), np.array([owner], np.int32)
+        told = model.spaces[1].describe(offsets, parents[context], owners, groups[None, :])[0]
+        score += (told @ weights[len(CLUES) :])[parents + 1]
+    return np.asarray(score, np.float32)
+
+
+def habit(space: Space, owner: int, clue: Floats) -> Floats:
+    """Habit against a product that the customer has not bought lately."""
+    return np.asarray(clue - np.log(PRIOR / (space.memory.mass[owner] + PRIOR)), np.float32)
 
 
 def middle(units: Floats) -> Any:
@@ -60,38 +110,28 @@ def middle(units: Floats) -> Any:
     return total / max(float(np.linalg.norm(total)), 1e-12)
 
 
-def parts_of(view: View, context: list[int], user: Label | None, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def parts_of(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.float64]:
     """What each product of the basket and the customer add to the score of each row, (rows, basket + 1)."""
     parts = np.zeros((len(rows), len(context) + 1))
     model = view.model
     if model is None:
         parts[:, :-1] = view.units[rows] @ view.units[context].T / max(len(context), 1)
         return parts
-    owner = -1 if user is None else model.user_rows.vocabulary.codes.get(user, -1)
-    features = model._describe(
-        np.array([0, len(context)]), np.array(context, np.int32), np.array([owner], np.int32),
-        rows.astype(np.int32)[None, :],
-    )[0]  # fmt: skip
-    inside = np.array(context, np.int64)
+    told = clues(model, context, owner, rows)
     for level, space in enumerate(model.spaces):
         part = slice(level * len(CLUES), (level + 1) * len(CLUES))
-        weights, clues = model.blend.weights[part], features[:, part]
+        weights, mine, theirs = model.blend.weights[part], rows, context
         if level:
-            parents = model.hierarchy.parents
-            known = parents[inside] >= 0
-            parts[:, :-1][:, known] += of_basket(space.products.vectors, parents[rows], parents[inside[known]], weights)
-        else:
-            parts[:, :-1] += of_basket(space.products.vectors, rows, inside, weights)
+            mine, theirs = model.hierarchy.parents[rows], model.hierarchy.parents[context]
+        known = theirs >= 0
+        parts[:, :-1][:, known] += of_basket(space.products.vectors, mine, theirs[known], weights)
         if owner >= 0:
-            # Habit is told against a product that the customer has not bought lately.
-            strange = np.log(PRIOR / (space.memory.mass[owner] + PRIOR))
-            parts[:, -1] += clues[:, 1] * weights[1] + (clues[:, 3] - strange) * weights[3]
+            own, memory = told[:, part][:, 1], habit(space, owner, told[:, part][:, 3])
+            parts[:, -1] += own * weights[1] + memory * weights[3]
     return parts
 
 
-def of_basket(
-    vectors: NDArray[np.float32], rows: NDArray[np.integer], context: NDArray[np.integer], weights: Floats
-) -> NDArray[np.float64]:
+def of_basket(vectors: NDArray[np.float32], rows: Rows, context: Rows, weights: Floats) -> NDArray[np.float64]:
     """Each basket product's part of the clues `context` and `nearest`."""
     if not len(context):
         return np.zeros((len(rows), 0))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,12 @@ from omba.model import OMBA
 from omba.rules import Catalogue, Rules
 from omba.rules.diff import read_rules
 from omba.service.book import Book
+from omba.service.glance import Glance, best
 from omba.service.pairs import Pairs
 from omba.service.past import Kept, shown
 from omba.service.shelf import Shelf
+
+T = TypeVar("T")
 
 LEAST = 2
 """A vector learned from fewer baskets says nothing yet."""
@@ -37,6 +40,7 @@ class View:
     kept: Kept | None = None
     model: OMBA | None = None
     places: NDArray[np.float32] | None = None
+    _cache: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def now(cls, model: OMBA, rules: Rules | None, places: NDArray[np.float32] | None = None) -> View:
@@ -84,26 +88,32 @@ class View:
         """The products whose vectors are worth reading."""
         return np.asarray(self.shelf.counts >= LEAST)
 
+    def cached(self, name: str, work: Callable[[], T]) -> T:
+        """What was worked out of this view under a name, or is now."""
+        if name not in self._cache:
+            self._cache[name] = work()
+        found: T = self._cache[name]
+        return found
+
+    @cached_property
+    def log_share(self) -> NDArray[np.float32]:
+        """The logarithm of each product's share of sales, as the clue of popularity has it."""
+        counts = self.shelf.counts
+        return np.asarray(np.log((counts + 0.5) / (counts.sum() + 0.5 * len(counts))), np.float32)
+
+    @cached_property
+    def glance(self) -> Glance:
+        """All vectors, roughly."""
+        return Glance.of(self.units)
+
     def near(self, row: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The n nearest products by cosine, best first, and their cosines."""
-        cosine = np.where(self.trained, self.units @ self.units[row], np.float32(-2))
-        cosine[row] = -2
-        n = min(n, int(self.trained.sum()) - int(self.trained[row]))
-        best = np.argpartition(-cosine, n - 1)[:n] if n > 0 else np.empty(0, np.int64)
-        best = best[np.argsort(-cosine[best], kind="stable")]
-        return best, cosine[best]
-
-    def similar(self, row: int, n: int) -> list[dict[str, Any]]:
-        """The nearest products as plain values."""
-        rows, cosines = self.near(row, n)
-        return [
-            {
-                "id": self.shelf.labels[other],
-                "similarity": round(float(cosine), 4),
-                "count": int(self.shelf.counts[other]),
-            }
-            for other, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
-        ]
+        rough = np.where(self.trained, self.glance.cosines(self.units[row][None, :])[0], -np.inf)
+        rough[row] = -np.inf
+        rows = best(rough, 2 * n)
+        cosines = np.einsum("ij,j->i", self.units[rows], self.units[row])
+        order = np.argsort(-cosines, kind="stable")[:n]
+        return rows[order], cosines[order]
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

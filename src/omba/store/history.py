@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -113,14 +113,19 @@ class Entry:
         places: NDArray[np.float32] | None = self._array("places")
         return places
 
-    def vectors_of(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """The vectors of a few products, read from the disk alone."""
+    def mapped(self) -> NDArray[np.float16]:
+        """The vectors as they lie on the disk: rows are read as they are asked for."""
 
-        def few(file: Any) -> NDArray[Any]:
-            part = file.get_slice("vectors")
-            return np.concatenate([part[row : row + 1] for row in rows])
+        def place() -> NDArray[np.float16]:
+            file = self.folder / "products.safetensors"
+            with file.open("rb") as stream:
+                # The format: the length of a JSON header in 8 bytes, the header, and then the arrays.
+                length = int.from_bytes(stream.read(8), "little")
+                told = json.loads(stream.read(length))["vectors"]
+            first = 8 + length + told["data_offsets"][0]
+            return np.memmap(file, np.float16, "r", first, tuple(told["shape"]))
 
-        return np.asarray(self._read(lambda: self._open(few)), np.float32)
+        return cast(NDArray[np.float16], self._read(place))
 
     def _array(self, name: str) -> Any:
         """One array of the products', None where it was not kept."""
@@ -133,7 +138,7 @@ class Entry:
     def _read(self, reading: Any) -> Any:
         try:
             return reading()
-        except (OSError, pa.ArrowException, SafetensorError) as error:
+        except (OSError, ValueError, pa.ArrowException, SafetensorError) as error:
             raise SnapshotError(
                 f"the history of {self.shown} in {str(self.folder)!r} cannot be read ({error}): remove that folder"
             ) from error

@@ -1,0 +1,42 @@
+# mypy: disallow_untyped_decorators=False
+"""Kernels of the service: a first look at all products, at an eighth of a vector's precision.
+
+Vectors of unit length are kept in 8 bits beside the exact ones. What a request needs of all products, cosines with a
+few vectors, comes from those: a quarter of the memory is read, and no other thread is called to help, as BLAS would,
+while the learner needs its core. The best few are then looked at exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.int8]
+Shorts = NDArray[np.int16]
+Floats = NDArray[np.float32]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def coarse(units: Floats, rough: Bytes, scales: Floats) -> None:
+    """Rows in 8 bits, each as finely as its largest coordinate allows."""
+    for i in range(units.shape[0]):
+        largest = np.float32(1e-12)
+        for k in range(units.shape[1]):
+            largest = max(largest, abs(units[i, k]))
+        scales[i] = largest / np.float32(127.0)
+        for k in range(units.shape[1]):
+            rough[i, k] = np.int8(np.rint(units[i, k] / scales[i]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def glance(rough: Bytes, scales: Floats, queries: Shorts, query_scales: Floats, cosines: Floats) -> None:
+    """Cosines of every row with every query, (queries, rows)."""
+    for i in range(rough.shape[0]):
+        row = rough[i]
+        for q in range(queries.shape[0]):
+            query = queries[q]
+            total = np.int32(0)
+            for k in range(row.shape[0]):
+                total += np.int32(row[k]) * np.int32(query[k])
+            cosines[q, i] = np.float32(total) * scales[i] * query_scales[q]
