@@ -1,0 +1,42 @@
+// Products and rules by name, with the addresses they lead to.
+
+import { h } from "./dom.js";
+import { change, here, parse } from "./route.js";
+import * as format from "./format.js";
+
+// A name all in capitals is set smaller: it says the same, and shouts less.
+export function label(name) {
+  const text = String(name);
+  return h(/\p{Ll}/u.test(text) || text.length < 4 ? "span.name" : "span.name.capitals", {}, text);
+}
+
+export const productLink = (name) => h("a.product", { href: here("product", String(name)) }, label(name));
+
+export function sides(rule, product = label) {
+  const list = (items) => items.flatMap((item, i) => (i ? [h("span.and", {}, " and "), product(item)] : [product(item)]));
+  return [...list(rule.antecedents), h("span.leads", { "aria-label": " leads to " }, " ⇒ "), ...list(rule.consequents)];
+}
+
+export const ruleText = (rule) => `${rule.antecedents.join(", ")} ⇒ ${rule.consequents.join(", ")}`;
+
+export function statusMark(status) {
+  return h(`span.status.${["observed", "rare", "unseen"].includes(status) ? status : "observed"}`, {
+    title: { observed: "bought together five times or more", rare: "bought together fewer than five times",
+             unseen: "never bought together yet" }[status],
+  }, status);
+}
+
+// A rule as a link that opens it beside the page.
+export function ruleLink(rule, ...after) {
+  return h("a.rule", { href: opened(rule.key), data: { key: rule.key } }, sides(rule), ...after);
+}
+
+function opened(key) {
+  const { view, id, query } = parse();
+  query.set("open", key);
+  return `#/${view}${id == null ? "" : "/" + encodeURIComponent(id)}?${query}`;
+}
+
+export const openRule = (key) => change({ open: key });
+
+export const score = (similarity) => (similarity == null ? format.NOTHING : similarity.toFixed(2));

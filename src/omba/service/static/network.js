@@ -1,0 +1,102 @@
+// A network of rules: products are joined by the rules between them. Drawn by Cytoscape, loaded when first needed.
+
+import { h } from "./dom.js";
+import { colour, FONT } from "./theme.js";
+import * as format from "./format.js";
+
+let library = null;
+const load = () => (library ??= import("/static/vendor/cytoscape-3.34.4.min.js"));
+
+export const MOST = 60;
+
+export class Network {
+  // `open` is told the rule of an edge, `product` the product of a node.
+  constructor({ open, product }) {
+    this.rules = [];
+    this.marked = new Set();
+    this.plot = h("div.plot", { role: "img", "aria-label": "Network of the rules" });
+    this.caption = h("figcaption");
+    this.element = h("figure.network", {}, h("h2", {}, "Network"), this.plot, this.caption);
+    this.ready = load().then(({ default: cytoscape }) => {
+      if (this.gone) return;
+      this.cy = cytoscape({ container: this.plot, style: this.style(), minZoom: 0.2, maxZoom: 3,
+        boxSelectionEnabled: false, autounselectify: true });
+      this.cy.on("tap", "edge", (event) => open(event.target.data("rule")));
+      this.cy.on("tap", "node", (event) => product(event.target.data("label")));
+      this.cy.on("mouseover", "node, edge", () => (this.plot.style.cursor = "pointer"));
+      this.cy.on("mouseout", "node, edge", () => (this.plot.style.cursor = ""));
+      this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 18); });
+      this.sized.observe(this.plot);
+      this.draw();
+    });
+    this.retheme = () => this.cy?.style(this.style());
+    addEventListener("themechange", this.retheme);
+  }
+
+  set(rules, chosen) {
+    this.rules = rules.slice(0, MOST);
+    this.caption.textContent = chosen ? `The ${format.plural(this.rules.length, "rule")} chosen.`
+      : this.rules.length ? `The first ${format.plural(this.rules.length, "rule")} of the table. Ctrl-click or Space chooses others.` : "No rule to draw.";
+    this.draw();
+  }
+
+  mark(keys) {
+    this.marked = new Set(keys);
+    this.highlight();
+  }
+
+  draw() {
+    if (!this.cy) return;
+    const shown = this.rules.map((rule) => rule.key).join();
+    if (shown === this.shown) return this.highlight();
+    this.shown = shown;
+    const products = [...new Set(this.rules.flatMap((rule) => [...rule.antecedents, ...rule.consequents]))];
+    const id = new Map(products.map((product, i) => [product, `p${i}`]));
+    this.cy.elements().remove();
+    this.cy.add([
+      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product) },
+        position: { x: 200 * Math.cos(i * 2.4) * Math.sqrt(i + 1), y: 200 * Math.sin(i * 2.4) * Math.sqrt(i + 1) } })),
+      ...this.rules.flatMap((rule) => rule.antecedents.flatMap((from) => rule.consequents.map((to) => ({ group: "edges",
+        data: { source: id.get(from), target: id.get(to), key: rule.key, rule, status: rule.status,
+          width: 1 + Math.log2(Math.max(1, rule.expected_lift_low ?? rule.lift ?? 1)) / 2.5 } })))),
+    ]);
+    this.cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 18, nodeRepulsion: () => 9000,
+      idealEdgeLength: () => 46, componentSpacing: 46, gravity: 0.6, numIter: 600, nodeDimensionsIncludeLabels: true }).run();
+    this.highlight();
+  }
+
+  highlight() {
+    if (!this.cy) return;
+    this.cy.batch(() => {
+      this.cy.elements().removeClass("marked");
+      const edges = this.cy.edges().filter((edge) => this.marked.has(edge.data("key")));
+      edges.addClass("marked").connectedNodes().addClass("marked");
+    });
+  }
+
+  style() {
+    return [
+      { selector: "node", style: { width: 9, height: 9, "background-color": colour("soft"), label: "data(label)", color: colour("ink"),
+        "font-family": FONT, "font-size": 9, "text-valign": "bottom", "text-margin-y": 3, "text-wrap": "wrap", "text-max-width": 84,
+        "text-outline-color": colour("paper"), "text-outline-width": 2, "min-zoomed-font-size": 6 } },
+      { selector: "edge", style: { width: "data(width)", "line-color": colour("accent"), "target-arrow-color": colour("accent"), opacity: 0.55,
+        "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 0.7 } },
+      { selector: 'edge[status="rare"]', style: { "line-color": colour("second"), "target-arrow-color": colour("second") } },
+      { selector: 'edge[status="unseen"]', style: { "line-color": colour("third"), "target-arrow-color": colour("third"), "line-style": "dashed" } },
+      { selector: "edge.marked", style: { opacity: 1, "line-color": colour("ink"), "target-arrow-color": colour("ink"), width: 3.5, "z-index": 9 } },
+      { selector: "node.marked", style: { "background-color": colour("ink"), width: 13, height: 13, "font-weight": "bold", "z-index": 9 } },
+    ];
+  }
+
+  async picture() {
+    if (!this.cy) return null;
+    return createImageBitmap(await this.cy.png({ output: "blob-promise", scale: 2, bg: colour("paper") }));
+  }
+
+  leave() {
+    this.gone = true;
+    removeEventListener("themechange", this.retheme);
+    this.sized?.disconnect();
+    this.cy?.destroy();
+  }
+}

@@ -1,0 +1,146 @@
+// Product: what it goes with, seen and unseen, what lies near it, and how all that came about.
+
+import { h, fill } from "./dom.js";
+import { get } from "./api.js";
+import { axis, Chart, palette, tooltip } from "./chart.js";
+import { here } from "./route.js";
+import { colour } from "./theme.js";
+import { scale, whisker } from "./interval.js";
+import { label, productLink, ruleLink, ruleText, score } from "./labels.js";
+import * as format from "./format.js";
+
+export class ProductView {
+  constructor(root) {
+    this.root = root;
+    this.charts = [];
+  }
+
+  async update({ id, query }) {
+    const asked = JSON.stringify([id, query.get("at"), this.epoch]);
+    if (asked === this.asked) return;
+    this.asked = asked;
+    if (id == null) return this.choose(asked);
+    const told = await get(`/products/${encodeURIComponent(id)}`);
+    if (asked !== this.asked) return;
+    this.told = told;
+    this.draw(told);
+    if (this.of !== id) scrollTo({ top: 0 });
+    this.of = id;
+  }
+
+  // No product yet: the best sellers to begin with.
+  async choose(asked) {
+    const { products, total } = await get("/products", { limit: 60 });
+    if (asked !== this.asked) return;
+    this.clear();
+    this.listed = products;
+    fill(this.root, h("header.head", {}, h("h1", {}, "Products"), h("p.lede", {}, products.length
+      ? `${format.plural(total, "product")}, those in most baskets first. Press / to search for any other.` : "No product has been sold yet.")),
+      h("ol.shelf", {}, products.map((product) => h("li", {}, productLink(product.id),
+        h("span.soft", {}, `${product.category ?? ""} `), h("span.figure", {}, format.plural(product.count, "basket"))))));
+  }
+
+  clear() {
+    this.charts.forEach((chart) => chart.leave());
+    this.charts = [];
+    this.listed = null;
+  }
+
+  draw(told) {
+    this.clear();
+    const sales = told.history.length > 1 ? h("div.plot") : null;
+    const near = told.history.length > 1 && told.history.some(({ top }) => top.length) ? h("div.plot") : null;
+    fill(this.root,
+      h("header.head", {}, h("p.kicker", {}, kinds(told)), h("h1", {}, label(told.id)),
+        h("dl.facts", {}, fact("baskets", format.count(told.count)), fact("of all baskets", format.percent(told.support)),
+          told.price != null && fact("mean price", format.price(told.price))),
+        h("p.actions", {}, h("a.button", { href: here("rules", null, { product: told.id }) }, "Its rules in the table"),
+          h("a.button", { href: here("map", null, { product: told.id }) }, "On the map"),
+          h("a.button", { href: here("basket", null, { p: told.id }) }, "Into a basket"))),
+      (sales || near) && h("div.charts", {},
+        sales && h("figure", {}, h("h2", {}, "Sales and price"), sales, h("figcaption", {}, "Baskets with it since the window before, and its mean price so far.")),
+        near && h("figure", {}, h("h2", {}, "Nearest, over time"), near, h("figcaption", {}, "Closeness (cosine) of the products nearest to it now."))),
+      h("div.pair", {},
+        associations("Goes with", "Seen together; by the low end of the lift to expect.", told, told.observed),
+        associations("Might go with", "Never in one basket so far, but bought alike.", told, told.unseen)),
+      h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people: often one instead of the other."),
+        told.similar.length ? h("ol.near", {}, told.similar.map((one) => h("li", {}, productLink(one.id), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
+          : h("p.none", {}, "It was met too seldom to say.")));
+    if (sales) this.charts.push(new Chart(sales, () => selling(told.history), "Sales and price by window"));
+    if (near) this.charts.push(new Chart(near, () => nearing(told.history), "Closeness of the nearest products over time"));
+  }
+
+  sheet() {
+    if (this.listed) {
+      return { name: "products", title: "Products", note: "", pictures: [], columns: ["product", "category", "department", "count", "price"],
+        rows: this.listed.map((one) => [one.id, one.category, one.department, one.count, one.price]) };
+    }
+    const { told } = this;
+    return {
+      name: String(told.id),
+      title: String(told.id),
+      note: `${format.plural(told.count, "basket")}, mean price ${format.price(told.price)}`,
+      pictures: this.charts.map((chart) => chart.picture()),
+      columns: ["kind", "rule", "count", "support", "confidence", "lift", "similarity", "expected_lift", "expected_lift_low", "expected_lift_high"],
+      rows: [...told.observed, ...told.unseen].map((rule) => [rule.status, ruleText(rule), rule.count, rule.support, rule.confidence, rule.lift, rule.similarity,
+        rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high]),
+      shown: ["kind", "rule", "count", "lift", "similarity", "expected_lift"],
+    };
+  }
+
+  leave() {
+    this.asked = null;
+    this.clear();
+  }
+}
+
+const kinds = (told) => Object.entries(told.attributes).filter(([name, value]) => value != null && name !== "product").map(([, value]) => String(value)).join(" · ");
+
+const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+function closeness(similarity) {
+  const bar = h("span.bar", { title: `cosine ${score(similarity)}` }, h("span"));
+  bar.firstChild.style.width = `${Math.max(0, 100 * similarity)}%`;
+  return bar;
+}
+
+// A rule of the product names only the other side.
+function associations(title, said, told, rules) {
+  const most = scale(rules), me = String(told.id);
+  const other = (rule) => [...rule.antecedents, ...rule.consequents].filter((item) => String(item) !== me);
+  return h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said), rules.length
+    ? h("ol.rules", {}, rules.map((rule) => h("li", {}, h("span", {}, other(rule).flatMap((item, i) => [i ? " and " : null, productLink(item)])),
+      h("span.expect", {}, rule.count ? h("span.soft", { title: "baskets with both" }, format.count(rule.count)) : h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)),
+        h("span.figure", {}, format.lift(rule.expected_lift ?? rule.lift)), whisker(rule, most, 90),
+        ruleLink({ ...rule, antecedents: [], consequents: [] }, h("span", { title: ruleText(rule) }, "why"))))))
+    : h("p.none", {}, "None so far."));
+}
+
+function selling(history) {
+  const known = history.some(({ price }) => price != null);
+  return {
+    grid: { left: 40, right: known ? 44 : 8, top: 28, bottom: 22 },
+    legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: colour("soft"), fontSize: 11 } },
+    xAxis: axis({ type: "category", data: history.map(({ at }) => format.date(at)), splitLine: { show: false } }),
+    yAxis: [axis({ type: "value", splitNumber: 3, minInterval: 1 }), axis({ type: "value", scale: true, splitNumber: 3, splitLine: { show: false }, axisLabel: { ...axis().axisLabel, formatter: format.price } })],
+    tooltip: tooltip((items) => [h("b", {}, `until ${items[0].name}`), items.map(({ seriesName, value }) => h("div", {}, seriesName === "price" ? `price ${format.price(value)}` : format.plural(value, "basket")))], { trigger: "axis" }),
+    series: [
+      { type: "bar", name: "baskets", data: history.map(({ sold }) => sold), barMaxWidth: 30, itemStyle: { color: colour("accent"), opacity: 0.82, borderRadius: [2, 2, 0, 0] } },
+      known && { type: "line", name: "price", yAxisIndex: 1, data: history.map(({ price }) => price), symbolSize: 5, itemStyle: { color: colour("second") }, lineStyle: { width: 2 } },
+    ].filter(Boolean),
+  };
+}
+
+function nearing(history) {
+  const names = [...new Set(history.flatMap(({ top }) => top.map(({ id }) => id)))].slice(0, 5);
+  const hues = palette();
+  return {
+    grid: { left: 36, right: 8, top: 28, bottom: 22 },
+    legend: { top: 0, left: 0, type: "scroll", itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: colour("soft"), fontSize: 11, width: 110, overflow: "truncate" }, pageIconColor: colour("soft"), pageTextStyle: { color: colour("soft") } },
+    xAxis: axis({ type: "category", boundaryGap: false, data: history.map(({ at }) => format.date(at)), splitLine: { show: false } }),
+    yAxis: axis({ type: "value", max: 1, min: ({ min }) => Math.floor(10 * min) / 10, splitNumber: 3 }),
+    tooltip: tooltip((items) => [h("b", {}, items[0].name), items.filter(({ value }) => value != null).map(({ seriesName, value }) => h("div", {}, `${seriesName}: ${score(value)}`))], { trigger: "axis" }),
+    series: names.map((name, i) => ({ type: "line", name: String(name), data: history.map(({ top }) => top.find(({ id }) => id === name)?.similarity ?? null),
+      symbolSize: 5, itemStyle: { color: hues[i] }, lineStyle: { width: 2 } })),
+  };
+}
