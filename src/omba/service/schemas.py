@@ -223,6 +223,7 @@ class Today(Strict):
     window: Span
     since: str | None
     new_products: int
+    counts: dict[str, int] = Field(description="How many rules emerged, strengthened, faded and vanished in all.")
     emerged: list[Change]
     strengthened: list[Change]
     faded: list[Change]

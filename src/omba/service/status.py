@@ -82,7 +82,9 @@ def today(
     first = None if start is None else published.at(start.at)
     changed: dict[str, list[Any]] = {name: [] for name in NAMES}
     if first is not None and first.tick < view.tick:
-        changed = {name: listed[:LISTED] for name, listed in changes(first, view).items()}
+        changed = changes(first, view)
+    counts = {name: len(listed) for name, listed in changed.items()}
+    changed = {name: listed[:LISTED] for name, listed in changed.items()}
     new = {one["key"] for one in changed["emerged"]}
     records = view.book.records
     strongest = sorted((one for one in records if one["status"] != "unseen"), key=lambda one: one["key"] not in new)
@@ -91,6 +93,7 @@ def today(
             "window": window(first, view),
             "since": None if first is None else first.at,
             "new_products": len(view.shelf) - (0 if first is None else len(first.shelf)),
+            "counts": counts,
             **changed,
             "strongest": strongest[:STRONGEST],
             "unseen": [one for one in records if one["status"] == "unseen"][:STRONGEST],
