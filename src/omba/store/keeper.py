@@ -15,6 +15,7 @@ from omba.baskets import Baskets, Clock, Every
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.rules.from_model import mine_rules
+from omba.rules.layout import places
 from omba.rules.rules import Rules
 from omba.store.history import History
 
@@ -27,6 +28,10 @@ RULES = 1_000
 def history_of(folder: Path) -> History:
     """The history of the model in a folder."""
     return History(folder / HISTORY)
+
+
+MAPPED = 20_000
+"""Products up to which every entry has a map of its own; of more, only the last, since one takes half a minute."""
 
 
 class Keeper:
@@ -49,7 +54,7 @@ class Keeper:
 
     def end(self, model: OMBA) -> None:
         """Keep the model as it is now."""
-        self._keep(model, model.n_windows if model.clock is Clock.NONE else model.last_time + 1)
+        self._keep(model, model.n_windows if model.clock is Clock.NONE else model.last_time + 1, last=True)
 
     def ended(self, model: OMBA, window: Baskets) -> int | None:
         """The end of the span that the model is in, if the window it is about to learn begins another one."""
@@ -79,13 +84,19 @@ class Keeper:
             prices, places,
         )  # fmt: skip
 
-    def _keep(self, model: OMBA, tick: int) -> None:
+    def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
         model.save(self.folder)
         if self.fresh:
             shutil.rmtree(self.folder / HISTORY, ignore_errors=True)
             self.fresh = False
-        if self.every is not None:
-            self.record(model, tick, mined(model))
+        if self.every is not None and (rules := mined(model)) is not None:
+            few = len(model.product_counts) <= MAPPED
+            self.record(model, tick, rules, self._placed(model) if few or last else None)
+
+    def _placed(self, model: OMBA) -> NDArray[np.floating]:
+        """Places on the map, near those of the entry before."""
+        before = next((entry.places for entry in reversed(history_of(self.folder).entries)), None)
+        return places(model.product_vectors, model.product_counts, before)
 
 
 def mined(model: OMBA) -> Rules | None:
