@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mlxtend.frequent_patterns import association_rules, fpgrowth
-from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact
+from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact, hypergeom
 from scipy.stats.contingency import odds_ratio, relative_risk
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
@@ -43,6 +43,19 @@ def test_the_twelve_measures_are_mlxtends_by_name_order_and_value():
     n_ab, n_a, n_b = np.rint(shares * 400).T
     for name in MLXTEND:
         assert measure(name, n_ab, n_a, n_b, 400) == pytest.approx(theirs[name].to_numpy(), abs=1e-12), name
+
+
+def test_fishers_p_is_scipys_far_out_in_the_tail_and_at_any_size():
+    rng = np.random.default_rng(0)
+    n = (10 ** rng.uniform(0.5, 7, 5_000)).astype(int)
+    n_a, n_b = ((n * rng.random(len(n)) ** 3).astype(int) for _ in range(2))
+    spread = np.sqrt(n_a * n_b / n + 1)
+    n_ab = np.clip((n_a * n_b / n + 6 * rng.standard_normal(len(n)) * spread).astype(int), 0, np.minimum(n_a, n_b))
+
+    ours, theirs = measure("fishers_p", n_ab, n_a, n_b, n), hypergeom.sf(n_ab - 1, n, n_a, n_b)
+
+    assert theirs.min() < 1e-20
+    assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-280)
 
 
 @given(counts())

@@ -6,6 +6,7 @@ Arithmetic on arrays and nothing else; what they are for is told by `lsh.py` and
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -329,3 +330,40 @@ def settle(places, left, right, every, due, passes, rate, a, b, negatives, state
                 push = 2.0 * b / ((0.001 + apart) * (a * apart**b + 1.0))
                 places[i, 0] += alpha * min(4.0, max(-4.0, push * dx))
                 places[i, 1] += alpha * min(4.0, max(-4.0, push * dy))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def log_choose(n, k):
+    """The logarithm of n over k."""
+    return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def hypergeometric_tail(n_ab, n_a, n_b, n, out):
+    """P(at least n_ab baskets with both), were n_a and n_b of n baskets picked independently.
+
+    P(k) = (n_a over k)·(n − n_a over n_b − k) / (n over n_b). The tail away from the mean is summed term by term, the
+    next from the last, until the terms no longer count.
+    """
+    for i in range(len(out)):
+        a, b, whole, k = n_a[i], n_b[i], n[i], n_ab[i]
+        least, most = max(0.0, a + b - whole), min(a, b)
+        if not (a <= whole and b <= whole):
+            out[i] = np.nan
+            continue
+        if k <= least or k > most:
+            out[i] = 1.0 if k <= least else 0.0
+            continue
+        up = k > a * b / whole
+        x = k if up else k - 1.0
+        term = math.exp(log_choose(a, x) + log_choose(whole - a, b - x) - log_choose(whole, b))
+        total = 0.0
+        while least <= x <= most and term > total * 1e-17:
+            total += term
+            if up:
+                term *= (a - x) / (x + 1.0) * (b - x) / (whole - a - b + x + 1.0)
+                x += 1.0
+            else:
+                term *= x / (a - x + 1.0) * (whole - a - b + x) / (b - x + 1.0)
+                x -= 1.0
+        out[i] = min(1.0, total) if up else max(0.0, 1.0 - total)

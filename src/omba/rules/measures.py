@@ -12,24 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from omba.errors import UnknownError, nearest
+from omba.rules import kernels
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats, Floats, Floats, Floats], Floats]
 
 HYPER_LIFT_QUANTILE = 0.99
-
-
-def hypergeom() -> Any:
-    """SciPy's hypergeometric distribution, brought in when first asked for: its statistics take long to import."""
-    from scipy.stats import hypergeom as distribution
-
-    return distribution
 
 
 @dataclass(frozen=True)
@@ -146,15 +139,21 @@ def _kappa(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
 
 
 def _hyper_lift(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return n_ab / np.asarray(hypergeom().ppf(HYPER_LIFT_QUANTILE, n, n_a, n_b), np.float64)
+    # Its statistics take SciPy a second to import: only where they are asked for.
+    from scipy.stats import hypergeom
+
+    return n_ab / np.asarray(hypergeom.ppf(HYPER_LIFT_QUANTILE, n, n_a, n_b), np.float64)
 
 
 def _hyper_confidence(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return np.asarray(hypergeom().cdf(n_ab - 1, n, n_a, n_b))
+    return 1.0 - _fishers_p(n_ab, n_a, n_b, n)
 
 
 def _fishers_p(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
-    return np.asarray(hypergeom().sf(n_ab - 1, n, n_a, n_b))
+    columns = np.broadcast_arrays(n_ab, n_a, n_b, n)
+    out = np.empty(columns[0].size)
+    kernels.hypergeometric_tail(*(np.ascontiguousarray(column, np.float64).ravel() for column in columns), out)
+    return out.reshape(columns[0].shape)
 
 
 def _p_adjusted(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
