@@ -1,22 +1,66 @@
-"""`omba serve`: the HTTP service and the dashboard."""
+"""`omba serve` and `omba token`: the HTTP service with its dashboard, and the tokens that others need to reach it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from omba.cli.options import ModelFolder
+from omba import terminal
+from omba.cli import options
+from omba.errors import InputError
 
 
+@options.with_settings
 def serve(
-    model: ModelFolder,
-    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    model: options.ModelFolder,
+    host: Annotated[str, typer.Option(help="Address to listen at; any but this machine's own needs a token.")] = (
+        "127.0.0.1"
+    ),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")] = 8000,
+    every: options.Every = "1d",
+    lateness: Annotated[
+        str, typer.Option(metavar="SPAN", help="How long a window waits for late baskets: 2h, 1d; or 0.")
+    ] = "0",
+    history: Annotated[
+        str, typer.Option(metavar="SPAN", help="Keep the rules of the end of each such span; or none.")
+    ] = "1d",
+    rate: Annotated[float, typer.Option(min=1, help="Requests a second that one client may make.")] = 5_000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Only answer: take no baskets.")] = False,
+    **settings: Any,
 ) -> None:
-    """Serve a model over HTTP, with the dashboard; one that is not there yet begins with the first baskets."""
-    import uvicorn
+    """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
+    from omba.service.limits import Bounds
+    from omba.service.server import Plan
+    from omba.service.server import serve as run
 
-    from omba.service import create_app
+    wanted = options.read_settings(settings)
+    plan = Plan(
+        model, host, port, every, lateness, None if history == "none" else history, read_only, Bounds(rate=rate), wanted
+    )
+    run(plan, lambda address: terminal.show(f"{model} is served at {address} (Ctrl-C stops)"))
 
-    uvicorn.run(create_app(model), host=host, port=port, log_level="warning")
+
+def token(
+    model: options.ModelFolder,
+    scope: Annotated[list[str], typer.Option(help="What it allows: read or write; give it twice for both.")] = ["read"],  # noqa: B006
+    revoke: Annotated[str | None, typer.Option(metavar="NAME", help="Let this token hold no longer.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the tokens by name.")] = False,
+) -> None:
+    """Make a token for a service that others can reach, and print it this once."""
+    from omba.service.tokens import Tokens
+
+    tokens = Tokens(model)
+    if revoke is not None:
+        tokens.revoke(revoke)
+        terminal.say(f"token {revoke} holds no longer", "dim")
+    elif listed:
+        rows = [(one.name, " + ".join(one.scopes), one.made) for one in tokens.all]
+        if not rows:
+            raise InputError(f"there are no tokens for {str(model)!r}: 'omba token --model {model}' makes one")
+        terminal.table("tokens", ("name", "allows", "made"), rows, left=3)
+    else:
+        made = tokens.make(scope)
+        terminal.show(made)
+        allows = " and ".join(scope)
+        terminal.say(f"it allows to {allows}, under the name {tokens.all[-1].name}; it is not shown again", "dim")

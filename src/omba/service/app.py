@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -11,35 +13,81 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from omba.service import categories, map, products, rank, rules, status
+from omba.errors import OmbaError
+from omba.live import Inbox
+from omba.service import baskets, map, products, rank, rules, status
 from omba.service.answers import add_problems, problem
+from omba.service.limits import Bounds, Limits
+from omba.service.metrics import Metered
 from omba.service.published import Published
+from omba.service.security import LOOPBACK, Security
 from omba.service.state import Service
+from omba.service.tokens import Tokens
 
+log = logging.getLogger("omba")
+
+ABOUT = (
+    "Baskets in, rules out. A product is a text or a whole number, as the baskets gave it. Most answers can be taken "
+    "back in time with `at`, to the last window kept at or before that moment."
+)
+MARK = 5.0
+"""Seconds between two looks at the clock."""
 STATIC = Path(__file__).parent / "static"
 
 
-def create_app(folder: str | Path) -> FastAPI:
-    """The service over a model folder, which may be empty or missing."""
-    served = Service(Published(Path(folder)))
+def create_app(
+    folder: str | Path,
+    inbox: Inbox | None = None,
+    tokens: Tokens | None = None,
+    hosts: Iterable[str] = LOOPBACK,
+    bounds: Bounds | None = None,
+) -> FastAPI:
+    """The service over a model folder, which may be empty or missing.
+
+    Without an inbox it only answers. With tokens every request needs one; without, only this machine may ask, by one of
+    the names in `hosts`.
+    """
+    served = Service(Published(Path(folder)), inbox)
+    app = FastAPI(
+        title="OMBA", version=version(), summary="Online market basket analysis", description=ABOUT,
+        docs_url=None, redoc_url=None, lifespan=lifespan_of(served),
+    )  # fmt: skip
+    app.state.service = served
+    add_problems(app)
+    for part in (status, rules, products, map, rank, baskets):
+        app.include_router(part.router)
+    add_pages(app)
+    # The last one added is the first to see a request.
+    app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
+    app.add_middleware(Limits, bounds=bounds)
+    app.add_middleware(Security, tokens=tokens, hosts=hosts)
+    app.add_middleware(Metered, metrics=served.metrics)
+    return app
+
+
+def lifespan_of(served: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Keep an eye on the folder, and on the clock, from the start of the service to its end."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         served.published.start()
+        clock = asyncio.create_task(marking(served.inbox)) if served.inbox is not None else None
         yield
+        if clock is not None:
+            clock.cancel()
         served.published.stop()
 
-    app = FastAPI(
-        title="OMBA", version=version(), summary="Online market basket analysis",
-        docs_url=None, redoc_url=None, lifespan=lifespan,
-    )  # fmt: skip
-    app.state.service = served
-    add_problems(app)
-    for part in (status, rules, products, categories, map, rank):
-        app.include_router(part.router)
-    add_pages(app)
-    app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
-    return app
+    return lifespan
+
+
+async def marking(inbox: Inbox) -> None:
+    """Have windows close by the clock on the wall where no basket comes to close them."""
+    while True:
+        await asyncio.sleep(MARK)
+        try:
+            await asyncio.to_thread(inbox.mark)
+        except OmbaError as error:
+            log.warning("%s", error)
 
 
 def add_pages(app: FastAPI) -> None:

@@ -16,12 +16,13 @@ from omba.rules import MEASURES, Rules
 from omba.rules.rules import OURS, RISING
 from omba.service.keys import key_of
 
-FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price")}
-"""What is told of each rule beside its products: the name in JSON, and the column."""
+FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price") if name != "hyper_lift"}
+"""What is told of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as all
+the others together.)"""
 NUMBERS = tuple(name for name in FIELDS if name != "status")
 """The fields that can be bounded."""
-SLOW = ("hyper_lift", "hyper_confidence", "fishers_p", "p_adjusted")
-"""Exact probabilities, a millisecond a rule: they are for tables made ahead and for single rules."""
+OF_TABLE = ("p_adjusted",)
+"""Of no meaning but in the table that was mined, and not told of rules made on request."""
 DEFAULT_SORT = "expected_lift_low"
 
 Record = dict[str, Any]
@@ -47,8 +48,9 @@ class Wanted:
 class Book:
     """Rules, best first, with every field worked out once."""
 
-    def __init__(self, rules: Rules, without: Sequence[str] = ()) -> None:
-        self.rules, self.without = rules, without
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.without = [name for name in OF_TABLE if name not in rules.given]
         self.sides = list(rules.sides)
 
     def __len__(self) -> int:
@@ -179,6 +181,6 @@ def plain(column: NDArray[Any]) -> list[Any]:
     return [None if value == -1 else value for value in column.tolist()]
 
 
-def records_of(rules: Rules, without: Sequence[str] = ()) -> list[Record]:
+def records_of(rules: Rules) -> list[Record]:
     """A few rules as plain values."""
-    return Book(rules, without).records
+    return Book(rules).records

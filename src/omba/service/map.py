@@ -23,7 +23,7 @@ from omba.service.view import View
 router = APIRouter(tags=["products"], responses=PROBLEMS)
 
 LAID_OUT = 5_000
-"""Products of which a map is drawn on request; of more it takes the better part of a minute, and the learner does it."""
+"""Products of which a map is drawn on request; of more it takes most of a minute, and the learner does it."""
 _drawing = threading.Lock()
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from omba.service import schemas
 from omba.service.answers import PROBLEMS, answer
-from omba.service.book import SLOW, records_of
+from omba.service.book import records_of
 from omba.service.state import Seen, Served
 from omba.service.view import View
 
@@ -66,7 +66,7 @@ def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]
     if view.pairs is not None:
         known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
         for rules in view.pairs.of_product(row, near, RULES):
-            more = records_of(rules, SLOW)
+            more = records_of(rules)
             records += [one for one in more if frozenset((*one["antecedents"], *one["consequents"])) not in known]
         records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
     seen = [one for one in records if one["status"] != "unseen"]

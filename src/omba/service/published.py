@@ -10,22 +10,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.errors import InputError, OmbaError, SnapshotError
+from omba.errors import OmbaError
 from omba.model import OMBA
-from omba.model.snapshot import CURRENT
+from omba.model.snapshot import CURRENT, load_with
 from omba.rules import Rules
 from omba.rules.diff import read_rules
-from omba.rules.from_model import mine_rules
 from omba.service.past import Kept, Past
 from omba.service.view import View
-from omba.store.keeper import HISTORY, RULES, quietly
+from omba.store.keeper import HISTORY, mined
 
 log = logging.getLogger("omba")
 
 PAUSE = 0.5
 """Seconds between two looks at the folder."""
-TRIES = 5
-"""How often a model is read anew when the learner replaces it meanwhile."""
 THEN = 8
 """Kept windows held whole in memory, those asked for last."""
 
@@ -104,27 +101,15 @@ class Published:
         return (current, *sorted(place.name for place in (self.folder / HISTORY).glob("at-*[0-9]")))
 
     def _load(self, past: Past) -> View:
-        for left in reversed(range(TRIES)):
-            before = (self.folder / CURRENT).read_text()
-            try:
-                model = OMBA.load(self.folder)
-                return View.now(model, self._rules(model, past), places_of(model, past))
-            except SnapshotError:
-                # Gone while it was read, since the learner keeps but the last ones? Then there is a newer one.
-                if not left or (self.folder / CURRENT).read_text() == before:
-                    raise
-        raise AssertionError("the last try returns or raises")
+        model, table = load_with(self.folder, "rules")
+        rules = read_rules(table) if table is not None else self._rules(model, past)
+        return View.now(model, rules, places_of(model, past))
 
     def _rules(self, model: OMBA, past: Past) -> Rules | None:
-        """The rules of the last kept window if they are of this very state, else mined now."""
+        """Of a snapshot without rules: those of the last kept window if they are of this very state, else mined now."""
         if len(past) and past.kept[-1].entry.n_baskets == model.n_baskets:
             return read_rules(past.kept[-1].entry.rules)
-        try:
-            with quietly():
-                return mine_rules(model, top=RULES)
-        except InputError:
-            # A model that has hardly begun has no rules.
-            return None
+        return mined(model)
 
 
 def places_of(model: OMBA, past: Past) -> NDArray[np.float32] | None:

@@ -11,8 +11,10 @@ from omba.baskets import Label
 from omba.errors import UnknownError
 from omba.service import schemas
 from omba.service.answers import PROBLEMS, answer
+from omba.service.shelf import number
 from omba.service.state import Served
 from omba.service.suggest import reasons, suggest
+from omba.service.view import View
 
 router = APIRouter(tags=["rank"], responses=PROBLEMS)
 
@@ -20,7 +22,7 @@ router = APIRouter(tags=["rank"], responses=PROBLEMS)
 @router.get("/rank", response_model=schemas.Suggestions)
 def rank(
     served: Served,
-    products: Annotated[list[schemas.Text], Query(max_length=1_000, description="The products of the basket.")] = [],  # noqa: B006
+    products: Annotated[list[schemas.Text], Query(max_length=schemas.MOST_IN_BASKET, description="The basket.")] = [],  # noqa: B006
     user: Annotated[schemas.Text | None, Query()] = None,
     n: Annotated[int, Query(ge=1, le=schemas.MOST)] = 10,
     at: Annotated[schemas.Moment, Query()] = None,
@@ -64,11 +66,7 @@ def ranked(served: Served, names: list[Any], user: Label | None, n: int, at: str
     }
 
 
-def known_user(view: Any, user: Label) -> Label | None:
+def known_user(view: View, user: Label) -> Label | None:
     """The user's own label, None where it is not known; users of the past are not kept."""
     codes = {} if view.model is None else view.model.user_rows.vocabulary.codes
-    if user in codes:
-        return user
-    if isinstance(user, str) and user.lstrip("-").isdecimal() and len(user) < 19 and int(user) in codes:
-        return int(user)
-    return None
+    return next((label for label in (user, number(user)) if label in codes), None)

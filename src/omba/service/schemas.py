@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from typing_extensions import TypedDict
 
 from omba.service.book import FIELDS, NUMBERS
 
 MOST = 1_000
 """Rules, products or suggestions of one answer."""
+MOST_BASKETS, MOST_PRODUCTS, MOST_IN_BASKET = 10_000, 2_000, 100
+"""Baskets of one request, products of one of them, and of one that suggestions are wanted for."""
 
 Text = Annotated[str, StringConstraints(max_length=200)]
 Id = (
@@ -313,7 +316,55 @@ class Ranking(Strict):
         extra="forbid", json_schema_extra={"examples": [{"products": ["pasta", "sauce"], "user": "u7", "n": 10}]}
     )
 
-    products: Annotated[list[Id | Item], Field(max_length=1_000)] = []
+    products: Annotated[list[Id | Item], Field(max_length=MOST_IN_BASKET)] = []
     user: Id | None = None
     n: Annotated[int, Field(ge=1, le=MOST)] = 10
     at: Moment = None
+
+
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+EXAMPLE: dict[str, Any] = {
+    "id": "2017-10-01-0042",
+    "user": "u7",
+    "time": "2017-10-01T09:30:00Z",
+    "products": [{"id": "pasta", "price": 1.2, "quantity": 2}, {"id": "sauce", "price": 2.5}],
+}
+
+
+class Bought(TypedDict):
+    """A product of a basket. `category` and `department` are remembered with the product."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+    id: Id
+    price: NotRequired[Annotated[float | None, Field(ge=-1e12, le=1e12, description="Of one piece.")]]
+    quantity: NotRequired[Annotated[float | None, Field(ge=-1e9, le=1e9)]]
+    category: NotRequired[Text | None]
+    department: NotRequired[Text | None]
+
+
+class Basket(TypedDict):
+    """A basket, of which only the products with their ids are needed; without a time it counts as of now (UTC)."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+    id: NotRequired[Annotated[Id | None, Field(description="A repeated id is taken once.")]]
+    user: NotRequired[Id | None]
+    time: NotRequired[
+        Annotated[
+            Annotated[str, StringConstraints(max_length=40)] | Annotated[int, Field(ge=-(2**62), le=2**62)] | None,
+            Field(description="ISO 8601, or the number of a day."),
+        ]
+    ]
+    store: NotRequired[Id | None]
+    products: Annotated[list[Bought], Field(min_length=1, max_length=MOST_PRODUCTS)]
+
+
+Baskets = Annotated[list[Basket], Field(min_length=1, max_length=MOST_BASKETS)]
+
+
+class Received(Strict):
+    """What became of baskets that are now safe."""
+
+    accepted: int = Field(examples=[1])
+    repeated: int = Field(examples=[0])

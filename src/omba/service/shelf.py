@@ -41,9 +41,7 @@ class Shelf:
 
     def find(self, product: Label) -> int:
         """The row of a product; text stands for a number where the labels are numbers."""
-        row = self.rows.get(product, -1)
-        if row < 0 and isinstance(product, str) and re.fullmatch(r"-?[0-9]{1,18}", product):
-            row = self.rows.get(int(product), -1)
+        row = self.rows.get(product, self.rows.get(number(product), -1))
         if not 0 <= row < len(self):
             raise UnknownError(f"product {product!r} is not known here{self._like(product)}")
         return row
@@ -155,7 +153,8 @@ def aligned(attributes: pa.Table | None, rows: Mapping[Label, int], n: int) -> d
     """The columns of the attributes in the order of the rows, null where a product has none."""
     if attributes is None:
         return {}
-    places = np.array([rows.get(label, n) for label in attributes["product"].to_pylist()], np.int64)
+    labels = attributes["product"].to_pylist()
+    places = np.array([rows.get(label, rows.get(number(label), n)) for label in labels], np.int64)
     known = np.flatnonzero(places < n)
     source = np.full(n, -1, np.int64)
     source[places[known]] = known
@@ -168,3 +167,12 @@ def aligned(attributes: pa.Table | None, rows: Mapping[Label, int], n: int) -> d
         if name != "product":
             columns[name] = column.take(take)
     return columns
+
+
+def number(label: Label) -> Label:
+    """A text of digits as the number it may stand for.
+
+    >>> number("12"), number("12a"), number(7)
+    (12, '12a', 7)
+    """
+    return int(label) if isinstance(label, str) and re.fullmatch("-?[0-9]{1,18}", label) else label

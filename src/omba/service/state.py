@@ -1,12 +1,16 @@
-"""State: what the routes share: the published views, and the inbox where there is one."""
+"""State: what the routes share: the published views, the inbox and the learner where there are some, the counters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, cast
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Query, Request
 
+from omba.live import Inbox, status
+from omba.service.metrics import Metrics
 from omba.service.published import Published
 from omba.service.schemas import Moment
 from omba.service.view import View
@@ -14,9 +18,42 @@ from omba.service.view import View
 
 @dataclass
 class Service:
-    """One model folder, served."""
+    """One model folder, served. Without an inbox it only answers."""
 
     published: Published
+    inbox: Inbox | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def facts(self) -> dict[str, Any]:
+        """How far accepting and learning have come, and how much the model holds."""
+        view = self.published.view
+        model = view.model
+        assert model is not None
+        told = status(self.published.folder)
+        if told["error"] is None:
+            told["error"] = self.published.error
+        # A model may have learned from files before it was served, and those baskets never were in the journal.
+        position = model.position
+        baskets, windows = model.n_baskets - position.get("learned", 0), model.n_windows - position.get("windows", 0)
+        for name in ("baskets_accepted", "baskets_learned"):
+            told[name] += baskets
+        told["windows_closed"] += windows
+        return {
+            **told,
+            "products": len(view.shelf),
+            "users": len(model.user_rows.vocabulary),
+            "rules": len(view.book),
+            "pairs": model.evidence.n_pairs,
+            "memory": resident(),
+        }
+
+
+def resident() -> int:
+    """Bytes of memory this process holds; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def service(request: Request) -> Service:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,44 +27,24 @@ def status(served: Served) -> Response:
     """What was accepted and learned, and how much the model holds."""
     from omba import __version__
 
-    published = served.published
-    view, past, model = published.view, published.past, published.view.model
+    model = served.published.view.model
     assert model is not None
-    told: dict[str, Any] = {
-        "baskets_accepted": model.n_baskets,
-        "baskets_learned": model.n_baskets,
-        "baskets_waiting": 0,
-        "baskets_late": 0,
-        "baskets_repeated": 0,
-        "windows_closed": model.n_windows,
-        "last_window": None,
-        "learning": False,
-        "error": published.error,
-    }
+    past = served.published.past.kept
     return answer(
         {
             "version": __version__,
-            **told,
-            "products": len(view.shelf),
-            "users": len(model.user_rows.vocabulary),
-            "rules": len(view.book),
-            "pairs": model.evidence.n_pairs,
-            "memory": resident(),
+            **served.facts(),
             "clock": model.clock.value,
-            "history": [
-                {"at": one.at, "baskets": one.entry.n_baskets, "products": one.entry.n_labels} for one in past.kept
-            ],
+            "history": [{"at": one.at, "baskets": one.entry.n_baskets, "products": one.entry.n_labels} for one in past],
             "settings": model.get_params(),
         }
     )
 
 
-def resident() -> int:
-    """Bytes of memory this process holds."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def metrics(served: Served) -> Response:
+    """Counters and times for Prometheus."""
+    return Response(served.metrics.text(served.facts()), media_type="text/plain; version=0.0.4")
 
 
 @router.get("/today", response_model=schemas.Today, responses=PROBLEMS)
@@ -133,7 +111,7 @@ def series(kept: list[Kept], view: View) -> list[dict[str, Any]]:
 
 
 @router.get("/health", response_model=schemas.Health, responses={503: {"model": schemas.Health}})
-async def health(served: Served) -> Response:
-    """Whether the service can answer."""
-    error = served.published.error
+def health(served: Served) -> Response:
+    """Whether the service can answer, and learn."""
+    error = served.facts()["error"]
     return answer({"status": "ok" if error is None else "failing", "error": error}, 200 if error is None else 503)

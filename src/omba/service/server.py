@@ -1,0 +1,144 @@
+"""Server: the service on a socket, with the learner beside it, from the first request to a quiet end."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from omba.errors import InputError
+from omba.live import Inbox, start
+from omba.service.app import create_app
+from omba.service.limits import Bounds
+from omba.service.security import LOOPBACK
+from omba.service.tokens import Tokens
+from omba.settings import Value
+
+SWITCH = 0.0005
+"""Seconds after which a thread lets others run: a tenth of Python's own, so that a view being made ready in the
+background does not hold up an answer."""
+HEADERS = 10.0
+"""Seconds a connection has until the headers of its next request are there."""
+GRACE = 10
+"""Seconds for requests under way when the service is told to end."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to serve, where, and how to learn."""
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    every: str = "1d"
+    lateness: str = "0"
+    history: str | None = "1d"
+    read_only: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
+    settings: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """The tokens asked for; a service that only this machine can reach asks for none."""
+        if is_loopback(self.host):
+            return None
+        tokens = Tokens(self.folder)
+        if not tokens.all:
+            raise InputError(
+                f"--host {self.host} can be reached from elsewhere, so it needs a token: make one with "
+                f"'omba token --model {self.folder} --scope read'"
+            )
+        return tokens
+
+
+def serve(plan: Plan, ready: Callable[[str], None]) -> None:
+    """Serve until told to stop (SIGINT or SIGTERM); `ready` is called with the address once requests are taken."""
+    tokens = plan.tokens
+    with ExitStack() as ends:
+        door = ends.enter_context(bound(plan.host, plan.port))
+        inbox = None
+        if not plan.read_only:
+            inbox = Inbox(plan.folder, plan.every, plan.lateness)
+            ends.callback(inbox.close)
+            learner = start(
+                plan.folder, every=plan.every, lateness=plan.lateness, history=plan.history, settings=plan.settings
+            )
+            ends.callback(learner.stop)
+        app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.bounds)
+        sys.setswitchinterval(SWITCH)
+        run(app, door, lambda: ready(address(plan.host, door.getsockname()[1])))
+
+
+def run(app: FastAPI, door: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer at a socket until a signal comes."""
+    config = uvicorn.Config(
+        app, http=Patient, ws="none", log_level="warning", access_log=False, server_header=False, proxy_headers=False,
+        timeout_keep_alive=30, timeout_graceful_shutdown=GRACE, backlog=1024,
+    )  # fmt: skip
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            ready()
+
+    Server(config).run(sockets=[door])
+
+
+class Patient(H11Protocol):
+    """HTTP/1.1 whose patience ends: a connection that does not bring a request in time is closed."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._expect(HEADERS)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._expect(HEADERS + self.timeout_keep_alive)
+
+    def _expect(self, seconds: float) -> None:
+        cycle = self.cycle
+
+        def late() -> None:
+            if self.cycle is cycle and not self.transport.is_closing():
+                self.transport.close()
+
+        self.loop.call_later(seconds, late)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at an address; one that is taken is told in a sentence."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    door = socket.socket(family, socket.SOCK_STREAM)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind((host, port))
+    except OSError as error:
+        door.close()
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"port {port} of {host} is taken by another program: give another --port") from None
+        raise InputError(
+            f"{host}:{port} cannot be listened at ({error.strerror}): give another --host or --port"
+        ) from None
+    door.set_inheritable(False)
+    return door
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
