@@ -33,6 +33,10 @@ class StoreError(OmbaError):
     """A journal or a folder that cannot be read, written or shared as it is."""
 
 
+class SparkError(OmbaError):
+    """Work that failed on Spark; the message tells the cause."""
+
+
 class MissingExtraError(OmbaError, ImportError):
     """A feature whose optional packages are not installed."""
 

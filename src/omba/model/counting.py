@@ -152,6 +152,25 @@ def insert(keys: Words, values: Words, table: Words) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error: int, place: Longs) -> int:
+    """Add counts to keys from `place[0]` on, as `count_pairs` would; stop where `free` slots are used up."""
+    slots, used = len(table) // 2, 0
+    while place[0] < len(keys):
+        key = keys[place[0]]
+        slot = locate(table, home(slots, key), key)
+        if table[slot] == EMPTY:
+            if used == free:
+                return used
+            table[slot] = key
+            missed = np.uint64(error) if traced(trace, key, False) else np.uint64(0)
+            table[slot + ONE] = missed << MISSED
+            used += 1
+        table[slot + ONE] += np.uint64(counts[place[0]])
+        place[0] += 1
+    return used
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def mark(keys: Words, trace: Words) -> None:
     """Leave a trace of each key."""
     for key in keys:

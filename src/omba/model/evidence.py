@@ -101,6 +101,28 @@ class Evidence:
         self.oversized += int(place[2])
         self.n_baskets += len(offsets) - 1
 
+    def add(self, rows: Rows, counts: Longs, keys: Words, pair_counts: Longs, baskets: int, oversized: int) -> None:
+        """Take in what was counted elsewhere: baskets with each of the rows, and with each packed pair."""
+        if len(rows):
+            self.grow(int(rows.max()) + 1)
+        np.add.at(self._counts, rows, counts)
+        place = np.zeros(1, np.int64)
+        while True:
+            free = min(self.capacity, int(LOAD * self._slots)) - self.n_pairs
+            self.n_pairs += counting.add(keys, pair_counts, self._table, free, self._trace, self.let_go, place)
+            if place[0] == len(keys):
+                break
+            self._make_room()
+        self.oversized += oversized
+        self.n_baskets += baskets
+
+    @property
+    def counted(self) -> tuple[Words, Longs]:
+        """Every pair in the table, packed and in order, and its count; `add` takes them in."""
+        keys, values = self._entries()
+        order = np.argsort(keys)
+        return keys[order], (values[order] & counting.COUNT).astype(np.int64)
+
     def pairs(self, a: ArrayLike, b: ArrayLike) -> Longs:
         """How often each pair was seen, at least; the order within a pair is free."""
         left, right = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))

@@ -141,17 +141,25 @@ class Forecast:
     def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
         """Watch a window go by, before the model and the evidence learn it."""
         offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
+        self.hold(vectors, evidence)
+        if self.cohort is not None:
+            self.cohort.watch(offsets, items)
+        self.judge(np.bincount(items, minlength=len(self.recent)), len(offsets) - 1)
+
+    def hold(self, vectors: Vectors, evidence: Evidence) -> None:
+        """Draw the pairs to watch, if none are held and there is enough to draw from."""
         if self.cohort is None and evidence.n_baskets >= SHORTEST:
             rng = np.random.default_rng([self.seed, self.n_fits])
             self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng)
-        if self.cohort is not None:
-            self.cohort.watch(offsets, items)
-            if self.cohort.over:
-                self._fit(self.cohort)
-                self.cohort = None
-        sold = np.bincount(items, minlength=len(self.recent)).astype(np.float64)
-        sold[: len(self.recent)] += FADE * self.recent
-        self.recent, self.recent_baskets = sold, FADE * self.recent_baskets + len(offsets) - 1
+
+    def judge(self, sold: Longs, baskets: int) -> None:
+        """Fit to what the pairs held have shown, once it is enough; `sold` are the window's baskets by product."""
+        if self.cohort is not None and self.cohort.over:
+            self._fit(self.cohort)
+            self.cohort = None
+        faded = sold.astype(np.float64)
+        faded[: len(self.recent)] += FADE * self.recent
+        self.recent, self.recent_baskets = faded, FADE * self.recent_baskets + baskets
 
     def _recent_share(self, rows: ArrayLike) -> Floats:
         rows = np.asarray(rows)
