@@ -13,8 +13,9 @@ from omba.cli.demo import demo
 from omba.cli.diff import diff
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
+from omba.cli.reproduce import reproduce
 from omba.cli.rules import explain, rules
-from omba.cli.serve import serve
+from omba.cli.serve import serve, token
 from omba.cli.truth import truth
 from omba.errors import OmbaError
 from omba.terminal import notes, say
@@ -22,7 +23,7 @@ from omba.terminal import notes, say
 __all__ = ["app", "main", "run"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (demo, learn, rules, explain, similar, rank, diff, evaluate, truth, serve):
+for command in (demo, learn, rules, explain, similar, rank, diff, evaluate, truth, reproduce, serve, token):
     app.command()(command)
 
 

@@ -1,0 +1,118 @@
+"""Runner: experiments one after the other, each kept as soon as it is done, and a report of all that are."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+
+from omba import terminal
+from omba.errors import MissingExtraError
+from omba.reproduce import csvs, markdown, page
+from omba.reproduce.experiment import IDS, Experiment, chosen
+from omba.reproduce.report import Report
+from omba.reproduce.shelf import Shelf, write_whole
+from omba.reproduce.workshop import FULL, PROCESSES, QUICK, Scale, Workshop
+
+log = logging.getLogger("omba")
+
+UNITS = 1_000
+"""Steps of the bar for a minute of a full run."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run left behind: the report of all that is finished, and the folder it lies in."""
+
+    report: Report
+    folder: Path
+    asked: Sequence[str]
+
+    @property
+    def page(self) -> Path:
+        return self.folder / "report.html"
+
+
+def reproduce(
+    ids: Sequence[str] = (),
+    out: Path = Path("omba-reproduction"),
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    instacart: Path | None = None,
+    scale: Scale | None = None,
+    processes: int = PROCESSES,
+) -> Run:
+    """Do experiments again, all unless some are named, and write the report into the folder.
+
+    What was finished before under the same settings is not done again; Ctrl-C leaves what is finished, and its report.
+    """
+    wanted = chosen(ids)
+    scale = scale or (QUICK if quick else FULL)
+    shelf = Shelf(out / "parts" / _folder(scale, seed, instacart))
+    workshop = Workshop(shelf, scale, seed, instacart, processes)
+    left_out: dict[str, str] = {}
+    try:
+        _work(wanted, workshop, left_out)
+    finally:
+        run = _written(workshop, out, [one.id for one in wanted], left_out)
+    return run
+
+
+def _work(wanted: Sequence[Experiment], workshop: Workshop, left_out: dict[str, str]) -> None:
+    total = sum(_units(one) for one in wanted)
+    with terminal.progress("reproducing", total) as advance:
+        for experiment in wanted:
+            done = 0
+
+            def tell(share: float, note: str, id: str = experiment.id, units: int = _units(experiment)) -> None:
+                nonlocal done
+                step = max(0, min(round(units * share), units - 1) - done)
+                done += step
+                advance(step, f"{id} {note}")
+
+            workshop.tell = tell
+            advance(0, experiment.id)
+            if workshop.shelf.result(experiment.id) is None:
+                _do(experiment, workshop, left_out)
+            advance(_units(experiment) - done, experiment.id)
+
+
+def _do(experiment: Experiment, workshop: Workshop, left_out: dict[str, str]) -> None:
+    began = perf_counter()
+    try:
+        result = experiment.run(workshop)
+    except MissingExtraError as error:
+        left_out[experiment.id] = str(error)
+        log.warning("%s is left out: %s", experiment.id, error)
+        return
+    workshop.shelf.keep(experiment.id, replace(result, seconds=perf_counter() - began))
+
+
+def _units(experiment: Experiment) -> int:
+    return round(UNITS * experiment.minutes)
+
+
+def _folder(scale: Scale, seed: int, instacart: Path | None) -> str:
+    """A name for all that changes figures."""
+    return f"{scale.name}-seed{seed}-{version('omba')}" + (f"-{instacart.resolve().name}" if instacart else "")
+
+
+def _written(workshop: Workshop, out: Path, asked: list[str], left_out: dict[str, str]) -> Run:
+    """The report of all that is finished, in every form."""
+    kept = {one.id: workshop.shelf.result(one.id) for one in chosen(IDS)}
+    parts = [(one, result) for one in chosen(IDS) if (result := kept[one.id]) is not None]
+    report = Report(parts, workshop.scale, workshop.seed, left_out)
+    run = Run(report, out, asked)
+    write_whole(run.page, page.render(report))
+    write_whole(out / "report.md", markdown.render(report))
+    write_whole(out / "report.json", report.to_json())
+    for name, text in csvs.render(report).items():
+        write_whole(out / "tables" / name, text)
+    for _, result in parts:
+        for picture in result.pictures:
+            write_whole(out / "images" / f"{picture.name}.svg", picture.svg)
+    return run
