@@ -13,7 +13,7 @@ class ALS(Factorised):
 
     help = "implicit alternating least squares on users by products (Hu et al. 2008)"
 
-    def __init__(self, dim: int = 128, iterations: int = 15, regularization: float = 1.0, seed: int = 0) -> None:
+    def __init__(self, dim: int = 256, iterations: int = 15, regularization: float = 0.1, seed: int = 0) -> None:
         super().__init__(dim, iterations, seed)
         self.regularization = regularization
         self.implicit = extra("implicit.cpu.als")

@@ -29,14 +29,14 @@ class Triple2Vec(Scorer):
     """The cohesion in cosines: of the candidate to the basket, across the two spaces both ways, and to the user.
 
     A pass takes each product of each basket with one other of it at random; the learning rate falls in a
-    straight line to nothing. Of rates 0.025 to 0.1, 1 to 12 passes and 100 or 300 dimensions, these were at or near
-    the best on Complete Journey and Ta-Feng alike.
+    straight line to nothing. Of rates 0.025 to 0.1, 6 to 25 passes and 100 or 300 dimensions, these were the best for
+    Complete Journey and Ta-Feng together.
     """
 
     help = "(user, product, product) triples, two product spaces (Wan et al. 2018)"
 
     def __init__(
-        self, dim: int = 300, learning_rate: float = 0.1, negatives: int = 3, epochs: int = 6, seed: int = 0
+        self, dim: int = 300, learning_rate: float = 0.05, negatives: int = 3, epochs: int = 12, seed: int = 0
     ) -> None:
         super().__init__(seed)
         self.dim, self.learning_rate, self.negatives, self.epochs = dim, learning_rate, negatives, epochs

@@ -33,7 +33,7 @@ class Word2Vec(Scorer):
     def __init__(
         self,
         dim: int = 100,
-        learning_rate: float = 0.025,
+        learning_rate: float = 0.05,
         negatives: int = 5,
         epochs: int = 10,
         threads: int = 1,
