@@ -26,10 +26,9 @@ from omba.model import OMBA
 from omba.model.durable import step
 from omba.model.snapshot import CURRENT, save
 from omba.rules.diff import rules_table
-from omba.rules.layout import places
 from omba.settings import Value
 from omba.store.journal import Tail, forget
-from omba.store.keeper import Keeper, history_of, mined
+from omba.store.keeper import MAPPED, Keeper, mined
 from omba.store.lock import Lock
 
 log = logging.getLogger("omba")
@@ -152,13 +151,12 @@ class Learner:
             self.publish()
 
     def _record(self, tick: int) -> None:
-        """Leave an entry of the history, with places on the map near those of the entry before."""
+        """Leave an entry of the history; many products get places on the map only when no more baskets wait."""
         rules = mined(self.model)
         if rules is None:
             return
-        before = next((entry.places for entry in reversed(history_of(self.folder).entries)), None)
-        where = places(self.model.product_vectors, self.model.product_counts, before)
-        self.keeper.record(self.model, tick, rules, where)
+        few = len(self.model.product_counts) <= MAPPED
+        self.keeper.record(self.model, tick, rules, self.keeper.placed(self.model) if few or self.tail.ended else None)
 
     def _tell(self, learning: bool = False, error: str | None = None) -> None:
         windows, clock = self.windows, self.model.clock

@@ -201,34 +201,26 @@ class Journal:
         self._tell()
 
     def close(self) -> None:
-        os.close(self.handle)
-        os.close(self.pointer)
+        if self.handle >= 0:
+            os.close(self.handle)
+            os.close(self.pointer)
+            self.handle = self.pointer = -1
         self.lock.release()
 
     def _open(self, first: int) -> None:
         self.ids.load()
         firsts = segments(self.folder) or [first]
-        for sealed, after in pairwise(firsts):
-            if sealed not in self.ids.sealed or after == firsts[-1]:
-                self._read_sealed(sealed, after)
         self.first = self.end = firsts[-1]
         self.repeated = told.repeated if (told := Synced.read(self.folder)) else 0
         self.handle = self._segment(self.first)
         self._recover()
+        if not self.state and len(firsts) > 1:
+            # The segment has just been begun; what the writer last said is at the end of the one before.
+            for frame in frames(segment(self.folder, firsts[-2]).read_bytes(), firsts[-2]):
+                self.state = frame.lines[-1]
         self.pointer = os.open(self.folder / "synced", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._tell()
         sync(self.folder)
-
-    def _read_sealed(self, first: int, after: int) -> None:
-        """Keep the ids of a sealed segment, should a crash have come between, and the state at its end."""
-        data, end, keys = segment(self.folder, first).read_bytes(), first, set()
-        for frame in frames(data, first):
-            end, self.state = frame.after, frame.lines[-1]
-            keys.update(frame.keys)
-        if end != after:
-            raise damage(self.folder, first, len(data))
-        if first not in self.ids.sealed:
-            self.ids.keep(first, keys - {0})
 
     def _segment(self, first: int) -> int:
         """The segment, open to be appended to; made if it is not there."""
@@ -310,6 +302,12 @@ class Tail:
             self.segment, self.offset = self._next(), len(START)
             return self.read(most)
         return self._whole(data)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that is synced has been read."""
+        synced = Synced.read(self.folder)
+        return synced is None or self.number >= synced.end
 
     def _bytes(self, most: int, stop: int | None) -> bytes:
         """What comes next in the segment: at least a frame, if there is one."""

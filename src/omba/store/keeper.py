@@ -91,11 +91,12 @@ class Keeper:
             self.fresh = False
         if self.every is not None and (rules := mined(model)) is not None:
             few = len(model.product_counts) <= MAPPED
-            self.record(model, tick, rules, self._placed(model) if few or last else None)
+            self.record(model, tick, rules, self.placed(model) if few or last else None)
 
-    def _placed(self, model: OMBA) -> NDArray[np.floating]:
+    def placed(self, model: OMBA) -> NDArray[np.floating]:
         """Places on the map, near those of the entry before."""
-        before = next((entry.places for entry in reversed(history_of(self.folder).entries)), None)
+        entries = reversed(history_of(self.folder).entries)
+        before = next((known for entry in entries if (known := entry.places) is not None), None)
         return places(model.product_vectors, model.product_counts, before)
 
 
