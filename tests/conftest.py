@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# What several tests share is a module beside them, and pytest does not look there by itself.
+sys.path.append(str(Path(__file__).parent))
+
 settings.register_profile("omba", deadline=None)
 settings.load_profile("omba")
 

@@ -76,11 +76,12 @@ def serve(plan: Plan, ready: Callable[[str], None]) -> None:
             ends.callback(learner.stop)
         app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.bounds)
         sys.setswitchinterval(SWITCH)
-        run(app, door, lambda: ready(address(plan.host, door.getsockname()[1])))
+        where = address(plan.host, door.getsockname()[1])
+        server_of(app, lambda: ready(where)).run(sockets=[door])
 
 
-def run(app: FastAPI, door: socket.socket, ready: Callable[[], None]) -> None:
-    """Answer at a socket until a signal comes."""
+def server_of(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
+    """What answers at a socket: `run(sockets=[…])` does until a signal comes or `should_exit` is set."""
     config = uvicorn.Config(
         app, http=Patient, ws="none", log_level="warning", access_log=False, server_header=False, proxy_headers=False,
         timeout_keep_alive=30, timeout_graceful_shutdown=GRACE, backlog=1024,
@@ -91,7 +92,7 @@ def run(app: FastAPI, door: socket.socket, ready: Callable[[], None]) -> None:
             await super().startup(sockets)
             ready()
 
-    Server(config).run(sockets=[door])
+    return Server(config)
 
 
 class Patient(H11Protocol):

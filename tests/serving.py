@@ -1,0 +1,43 @@
+"""What the tests of the service share: a world, a model of it on disk, and real servers on free ports."""
+
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+import omba
+from omba.service import create_app
+from omba.service.server import bound, server_of
+from omba.store.keeper import Keeper
+
+WORLD = omba.datasets.synthetic(baskets=2_000, products=120, users=50, days=28, pairs=6, seed=5)
+SMALL = {"dim": 16, "epochs": 2, "pairs": 20_000}
+
+
+def learn(folder: Path, world=WORLD, history: str = "week") -> omba.OMBA:
+    """A model of the world in a folder, with its history."""
+    model, keeper = omba.OMBA(**SMALL), Keeper(folder, history, fresh=True)
+    for window in world.baskets.windows("1d"):
+        keeper.before(model, window)
+        model.partial_fit(window)
+    keeper.end(model)
+    return model
+
+
+@contextmanager
+def served(folder: Path, *arguments, **options):
+    """A client of a service that runs in a thread of this process."""
+    up = threading.Event()
+    app = create_app(folder, *arguments, **options)
+    with bound("127.0.0.1", 0) as door:
+        server = server_of(app, up.set)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+        thread.start()
+        assert up.wait(30)
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
