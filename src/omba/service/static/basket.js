@@ -82,7 +82,7 @@ export class BasketView {
         h("button.add", { type: "button", "aria-label": `Add ${one.product}`, onclick: () => this.put(one.product) }, "Add")),
       bar,
       one.reasons.length ? h("p.reasons", {}, "because of ", one.reasons.map(({ because, share: part }, k) => [k ? ", " : "",
-        because === "customer" ? "the customer’s habits" : label(because), ` ${Math.round(100 * part)}%`])) : null);
+        because === "customer" ? "the customer’s habits" : label(because), one.reasons.length > 1 ? ` ${Math.round(100 * part)}%` : ""])) : null);
   }
 
   sheet() {

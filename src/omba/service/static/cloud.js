@@ -92,7 +92,7 @@ export class Cloud {
     pixels.fill(this.paper);
     const scale = camera.scale * ratio, cx = width / 2 - camera.x * scale, cy = height / 2 + camera.y * scale;
     // Points grow with the square root of the zoom, and start smaller where there are many of them.
-    const base = Math.min(5, Math.max(1.1, 60 / Math.sqrt(this.n))) * Math.min(3, Math.sqrt(camera.scale / this.home)) * ratio;
+    const base = Math.min(5, Math.max(1.1, 130 / Math.sqrt(this.n))) * Math.min(2.2, Math.sqrt(camera.scale / this.home)) * ratio;
     for (let i = this.n - 1; i >= 0; i--) {
       const px = Math.round(x[i] * scale + cx), py = Math.round(cy - y[i] * scale);
       const mask = this.mask(Math.min(SIZES * 2, Math.max(2, Math.round(2 * base * size[i]))));
@@ -165,7 +165,7 @@ export class Cloud {
       const cells = [];
       for (let column = Math.floor((px - half) / 12); column <= (px + half) / 12; column++)
         for (let row = Math.floor((py - 18) / 12); row <= (py + 4) / 12; row++) cells.push(column * 4096 + row);
-      if (!strong && cells.some((cell) => taken.has(cell))) return;
+      if (i !== this.chosen && cells.some((cell) => taken.has(cell))) return;
       cells.forEach((cell) => taken.add(cell));
       pen.font = `${strong ? "600 " : ""}10.5px ${FONT}`;
       pen.lineWidth = 3;

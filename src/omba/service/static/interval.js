@@ -38,7 +38,7 @@ export function drawn(rule, width = 360) {
     ticks.map((x, i) => [
       svg(x === 1 ? "line.even" : "line.grid", { x1: at(x), x2: at(x), y1: 6, y2: 46 }),
       // The last tick is left without its name where it would run into the one before.
-      (i === 0 || at(x) - at(ticks[i - 1]) > 20) && svg("text.tick", { x: at(x), y: 60, "text-anchor": i ? "middle" : "start" }, format.number(x)),
+      (i === 0 || at(x) - at(ticks[i - 1]) > 20) && svg("text.tick", { x: at(x), y: 60, "text-anchor": i ? "middle" : "start" }, x < 1 ? "½" : format.count(x)),
     ]),
     low != null && high != null && svg("rect.span", { x: at(low), y: 21, width: Math.max(2, at(high) - at(low)), height: 10, rx: 5 }),
     seen && svg("path.seen", { d: `M${at(lift)} 15 l4.5 -8 h-9 z` }),

@@ -26,9 +26,9 @@ export function statusMark(status) {
   }, status);
 }
 
-// A rule as a link that opens it beside the page.
-export function ruleLink(rule, ...after) {
-  return h("a.rule", { href: opened(rule.key), data: { key: rule.key } }, sides(rule), ...after);
+// A rule as a link that opens it beside the page, by its name or other words.
+export function ruleLink(rule, ...words) {
+  return h("a.rule", { href: opened(rule.key), data: { key: rule.key } }, words.length ? words : sides(rule));
 }
 
 function opened(key) {

@@ -1,13 +1,14 @@
 // A network of rules: products are joined by the rules between them. Drawn by Cytoscape, loaded when first needed.
 
-import { h } from "./dom.js";
+import { h, later } from "./dom.js";
 import { colour, FONT } from "./theme.js";
+import { ruleText } from "./labels.js";
 import * as format from "./format.js";
 
 let library = null;
 const load = () => (library ??= import("/static/vendor/cytoscape-3.34.4.min.js"));
 
-export const MOST = 60;
+export const MOST = 30;
 
 export class Network {
   // `open` is told the rule of an edge, `product` the product of a node.
@@ -16,20 +17,29 @@ export class Network {
     this.marked = new Set();
     this.plot = h("div.plot", { role: "img", "aria-label": "Network of the rules" });
     this.caption = h("figcaption");
-    this.element = h("figure.network", {}, h("h2", {}, "Network"), this.plot, this.caption);
+    this.larger = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.enlarge() }, "Larger");
+    this.element = h("figure.network", {}, this.larger, h("h2", {}, "Network"), this.plot, this.caption);
     this.ready = load().then(({ default: cytoscape }) => {
       if (this.gone) return;
       this.cy = cytoscape({ container: this.plot, style: this.style(), minZoom: 0.2, maxZoom: 3,
         boxSelectionEnabled: false, autounselectify: true });
       this.cy.on("tap", "edge", (event) => open(event.target.data("rule")));
       this.cy.on("tap", "node", (event) => product(event.target.data("label")));
-      this.cy.on("mouseover", "node, edge", () => (this.plot.style.cursor = "pointer"));
-      this.cy.on("mouseout", "node, edge", () => (this.plot.style.cursor = ""));
-      this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 18); });
+      this.cy.on("mouseover", "node, edge", ({ target }) => {
+        this.plot.style.cursor = "pointer";
+        this.plot.title = target.isNode() ? target.data("label") : ruleText(target.data("rule"));
+      });
+      this.cy.on("mouseout", "node, edge", () => {
+        this.plot.style.cursor = "";
+        this.plot.title = "";
+      });
+      this.cy.on("zoom", () => this.sizes());
+      this.cy.on("zoom pan", later(() => this.names(), 60));
+      this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 22); });
       this.sized.observe(this.plot);
       this.draw();
     });
-    this.retheme = () => this.cy?.style(this.style());
+    this.retheme = () => { this.cy?.style(this.style()); if (this.cy) this.sizes(); };
     addEventListener("themechange", this.retheme);
   }
 
@@ -54,15 +64,53 @@ export class Network {
     const id = new Map(products.map((product, i) => [product, `p${i}`]));
     this.cy.elements().remove();
     this.cy.add([
-      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product) },
+      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product), short: short(String(product)) },
         position: { x: 200 * Math.cos(i * 2.4) * Math.sqrt(i + 1), y: 200 * Math.sin(i * 2.4) * Math.sqrt(i + 1) } })),
       ...this.rules.flatMap((rule) => rule.antecedents.flatMap((from) => rule.consequents.map((to) => ({ group: "edges",
         data: { source: id.get(from), target: id.get(to), key: rule.key, rule, status: rule.status,
           width: 1 + Math.log2(Math.max(1, rule.expected_lift_low ?? rule.lift ?? 1)) / 2.5 } })))),
     ]);
-    this.cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 18, nodeRepulsion: () => 9000,
-      idealEdgeLength: () => 46, componentSpacing: 46, gravity: 0.6, numIter: 600, nodeDimensionsIncludeLabels: true }).run();
+    this.arrange();
     this.highlight();
+  }
+
+  arrange() {
+    const { clientWidth: w, clientHeight: h } = this.plot;
+    this.cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 22, boundingBox: { x1: 0, y1: 0, w, h },
+      nodeRepulsion: () => 40000, idealEdgeLength: () => 40, componentSpacing: 30, gravity: 0.4, numIter: 800 }).run();
+    this.sizes();
+    this.names();
+  }
+
+  // The network alone, with room for its names; and back.
+  enlarge() {
+    const large = this.element.parentElement.classList.toggle("large");
+    this.larger.setAttribute("aria-pressed", String(large));
+    this.larger.textContent = large ? "Smaller" : "Larger";
+    this.cy?.resize();
+    if (this.cy) this.arrange();
+  }
+
+  // Names, points and arrows are as large on the screen however near one looks.
+  sizes() {
+    const unit = 1 / this.cy.zoom();
+    this.cy.style().selector("node").style({ "font-size": 10 * unit, "text-margin-y": 2 * unit, width: 8 * unit, height: 8 * unit, "text-outline-width": 2 * unit })
+      .selector("edge").style({ "arrow-scale": 0.7 * unit, width: (edge) => edge.data("width") * unit }).selector("edge.marked").style({ width: 3.5 * unit })
+      .selector("node.silent").style({ label: "" }).update();
+  }
+
+  // Names that find room, those of the marked and of the most joined products first.
+  names() {
+    if (!this.cy) return;
+    const taken = [];
+    const nodes = this.cy.nodes().sort((a, b) => b.hasClass("marked") - a.hasClass("marked") || b.degree() - a.degree());
+    this.cy.batch(() => nodes.forEach((node) => {
+      const { x, y } = node.renderedPosition(), half = node.data("short").length * 3.1 + 4;
+      const box = [x - half, y + 2, x + half, y + 18];
+      const free = taken.every(([left, top, right, bottom]) => box[2] < left || box[0] > right || box[3] < top || box[1] > bottom);
+      if (free) taken.push(box);
+      node.toggleClass("silent", !free);
+    }));
   }
 
   highlight() {
@@ -72,19 +120,20 @@ export class Network {
       const edges = this.cy.edges().filter((edge) => this.marked.has(edge.data("key")));
       edges.addClass("marked").connectedNodes().addClass("marked");
     });
+    this.names();
   }
 
   style() {
     return [
-      { selector: "node", style: { width: 9, height: 9, "background-color": colour("soft"), label: "data(label)", color: colour("ink"),
-        "font-family": FONT, "font-size": 9, "text-valign": "bottom", "text-margin-y": 3, "text-wrap": "wrap", "text-max-width": 84,
-        "text-outline-color": colour("paper"), "text-outline-width": 2, "min-zoomed-font-size": 6 } },
-      { selector: "edge", style: { width: "data(width)", "line-color": colour("accent"), "target-arrow-color": colour("accent"), opacity: 0.55,
+      { selector: "node", style: { width: 9, height: 9, "background-color": colour("soft"), label: "data(short)", color: colour("ink"),
+        "font-family": FONT, "font-size": 9, "text-valign": "bottom", "text-margin-y": 3,
+        "text-outline-color": colour("paper"), "text-outline-width": 2 } },
+      { selector: "edge", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), opacity: 0.55,
         "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 0.7 } },
       { selector: 'edge[status="rare"]', style: { "line-color": colour("second"), "target-arrow-color": colour("second") } },
       { selector: 'edge[status="unseen"]', style: { "line-color": colour("third"), "target-arrow-color": colour("third"), "line-style": "dashed" } },
-      { selector: "edge.marked", style: { opacity: 1, "line-color": colour("ink"), "target-arrow-color": colour("ink"), width: 3.5, "z-index": 9 } },
-      { selector: "node.marked", style: { "background-color": colour("ink"), width: 13, height: 13, "font-weight": "bold", "z-index": 9 } },
+      { selector: "edge.marked", style: { opacity: 1, "line-color": colour("ink"), "target-arrow-color": colour("ink"), "z-index": 9 } },
+      { selector: "node.marked", style: { "background-color": colour("ink"), "font-weight": "bold", "z-index": 9 } },
     ];
   }
 
@@ -100,3 +149,5 @@ export class Network {
     this.cy?.destroy();
   }
 }
+
+const short = (name) => (name.length > 22 ? name.slice(0, 21) + "…" : name);

@@ -112,7 +112,7 @@ function associations(title, said, told, rules) {
     ? h("ol.rules", {}, rules.map((rule) => h("li", {}, h("span", {}, other(rule).flatMap((item, i) => [i ? " and " : null, productLink(item)])),
       h("span.expect", {}, rule.count ? h("span.soft", { title: "baskets with both" }, format.count(rule.count)) : h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)),
         h("span.figure", {}, format.lift(rule.expected_lift ?? rule.lift)), whisker(rule, most, 90),
-        ruleLink({ ...rule, antecedents: [], consequents: [] }, h("span", { title: ruleText(rule) }, "why"))))))
+        ruleLink(rule, h("span", { title: ruleText(rule) }, "why"))))))
     : h("p.none", {}, "None so far."));
 }
 

@@ -62,7 +62,7 @@ export class Table {
       const sort = column.name === "rule" ? "antecedents" : column.name;
       const by = this.order.sort === sort;
       const falling = this.order.order !== "asc";
-      return h(`div.cell.${column.name}${column.number ? ".numeric" : ""}`, {
+      return h(`div.cell.of-${column.name}${column.number ? ".numeric" : ""}`, {
         role: "columnheader", "aria-sort": by ? (falling ? "descending" : "ascending") : "none" },
         h("button.quiet", { type: "button", title: format.MEANINGS[column.name] ?? "", onclick: () => this.sort(sort, by && falling ? "asc" : by ? "desc" : sort === "antecedents" || sort === "status" ? "asc" : "desc") },
           column.title, h("span.arrow", { "aria-hidden": "true" }, by ? (falling ? " ↓" : " ↑") : "")));
@@ -144,10 +144,10 @@ export class Table {
   line(i) {
     const rule = this.rule(i);
     const more = { role: "row", "aria-rowindex": i + 2, data: { row: i } };
-    if (!rule) return h("div.row.waiting", more, h("div.cell.rule", {}, "…"));
+    if (!rule) return h("div.row.waiting", more, h("div.cell.of-rule", {}, "…"));
     const row = h("div.row", { ...more, id: `row-${i}`, "aria-selected": String(this.marked(rule)),
       onclick: (event) => this.click(event, i, rule) },
-      this.columns.map((column) => h(`div.cell.${column.name}${column.number ? ".numeric" : ""}`, {
+      this.columns.map((column) => h(`div.cell.of-${column.name}${column.number ? ".numeric" : ""}`, {
         role: "gridcell", data: { title: column.title.toLowerCase() } },
         column.cell ? column.cell(rule) : column.whisker ? expectation(rule, this.most) : format.measure(column.name, rule[column.name]))));
     row.dataset.key = rule.key;

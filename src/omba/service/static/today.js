@@ -35,13 +35,13 @@ export class TodayView {
       h("header.head", {}, h("h1", {}, heading(told)), h("p.lede", {}, sentence(told))),
       h("section.summary", {},
         h("dl.facts", {}, fact("baskets", told.window.baskets), fact("products sold", told.window.products_sold),
-          fact("new products", told.new_products), fact("rules that emerged", told.emerged.length), fact("rules that faded", told.faded.length)),
+          fact("new products", told.new_products), fact("rules emerged", told.counts.emerged), fact("rules faded", told.counts.faded)),
         plot && h("figure", {}, plot, h("figcaption", {}, "Baskets of each kept window."))),
       h("div.pair", {},
-        changes("Emerged", "Among the strongest now, and not in the table then.", told.emerged, told.since),
-        changes("Strengthened", "More often together since than before, beyond chance.", told.strengthened, told.since),
-        changes("Faded", "Less often together since than before, beyond chance.", told.faded, told.since),
-        changes("Vanished", "Among the strongest then, and no longer in the table.", told.vanished, told.since)),
+        changes("Emerged", "Among the strongest now, and not in the table then.", told, "emerged"),
+        changes("Strengthened", "More often together since than before, beyond chance.", told, "strengthened"),
+        changes("Faded", "Less often together since than before, beyond chance.", told, "faded"),
+        changes("Vanished", "Among the strongest then, and no longer in the table.", told, "vanished")),
       h("div.pair", {},
         list("Strongest rules", "By the low end of the lift to expect, those that are new first.", told.strongest, { sort: "expected_lift_low" }),
         list("Unseen, and worth trying", "Never in one basket, but bought alike: pairs to put side by side and see.", told.unseen, { status: "unseen" })));
@@ -85,8 +85,9 @@ const begin = () => h("div.state", {}, h("h1", {}, "Nothing learned yet"),
   h("p", {}, "or let it learn a file with "), h("p", {}, h("code", {}, "omba learn baskets.csv --model DIR")),
   h("p", {}, "and this page fills as windows close."));
 
-function changes(title, said, rules, since) {
-  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(rules.length))), h("p.soft", {}, said),
+function changes(title, said, told, kind) {
+  const rules = told[kind], { since } = told;
+  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(told.counts[kind]))), h("p.soft", {}, said),
     rules.length ? h("ol.rules", {}, rules.slice(0, FEW).map((rule) => h("li", {}, ruleLink(rule), moved(rule))))
       : h("p.none", {}, since ? `None since ${format.date(since)}.` : "There is no earlier window to compare with yet."));
 }
