@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from serving import WORLD, learn, served
 
 import omba
 from omba.rules.diff import read_rules
@@ -13,6 +12,7 @@ from omba.service.keys import key_of
 from omba.service.published import Published
 from omba.service.suggest import exact, glanced, parts_of, suggest
 from omba.store.keeper import history_of
+from serving import WORLD, learn, served
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_rules_come_best_first_with_every_measure(client, table):
     ("params", "keeps"),
     [
         ({"min_lift": 5}, lambda rule: rule["lift"] is not None and rule["lift"] >= 5),
-        ({"max_support": 0.01, "status": "rare"}, lambda r: r["support"] <= 0.01 and r["status"] == "rare"),
+        ({"max_support": 0.01, "status": "observed"}, lambda r: r["support"] <= 0.01 and r["status"] == "observed"),
         ({"text": "1 p"}, lambda r: all(word in " ".join(r["antecedents"] + r["consequents"]) for word in "1p")),
         ({"min_price": 3, "max_price": 9}, None),
     ],
