@@ -153,19 +153,18 @@ class OMBA:
     learn_many = partial_fit
 
     def _check_time(self, window: Baskets, allow_late: bool) -> None:
-        if window.times is None or len(window) == 0:
-            return
-        if self.clock is not Clock.NONE and window.clock is not self.clock:
-            raise InputError(
-                f"the window tells time by {window.clock.value}, the model by {self.clock.value}: keep to one"
-            )
-        first, last = int(window.times.min()), int(window.times.max())
+        if window.times is not None and len(window):
+            self._check_span(window.clock, int(window.times.min()), int(window.times.max()), allow_late)
+
+    def _check_span(self, clock: Clock, first: int, last: int, allow_late: bool) -> None:
+        if self.clock is not Clock.NONE and clock is not self.clock:
+            raise InputError(f"the window tells time by {clock.value}, the model by {self.clock.value}: keep to one")
         if first < self.last_time and not allow_late:
             raise InputError(
-                f"the window begins at {window.clock.show(first)}, before {window.clock.show(self.last_time)}, up to"
+                f"the window begins at {clock.show(first)}, before {clock.show(self.last_time)}, up to"
                 " which the model has learned: give windows in order of time, or allow_late=True to learn it anyway"
             )
-        self.clock, self.last_time = window.clock, max(self.last_time, last)
+        self.clock, self.last_time = clock, max(self.last_time, last)
 
     def _read(self, window: Baskets) -> Part:
         """The window in the model's rows, with room made for what is new."""
