@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from omba import terminal
 from omba.cli import options
 from omba.cli.output import write_json
-from omba.reproduce import Run, experiments
-from omba.reproduce import reproduce as run_experiments
+
+if TYPE_CHECKING:
+    from omba.reproduce import Run
 
 
 def reproduce(
@@ -28,6 +29,9 @@ def reproduce(
     json: options.Json = None,
 ) -> None:
     """Do every table and figure of the paper again, and write a report; a run that was stopped goes on."""
+    from omba.reproduce import experiments
+    from omba.reproduce import reproduce as run_experiments
+
     if list_:
         rows = [(one.id, one.place, one.title) for one in experiments()]
         records = [dict(zip(("id", "place", "title"), row, strict=True)) for row in rows]
