@@ -10,11 +10,12 @@ from fastapi.exceptions import RequestValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from omba.errors import OmbaError, SnapshotError, UnknownError
 from omba.service.schemas import Problem
 
-log = logging.getLogger("omba")
+log = logging.getLogger("uvicorn.error")
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not known here"},
@@ -49,15 +50,34 @@ def add_problems(app: FastAPI) -> None:
         headers = dict(error.headers) if error.headers else None
         return problem(known.get(error.status_code, str(error.detail)), error.status_code, headers)
 
-    @app.exception_handler(Exception)
-    async def broken(request: Request, error: Exception) -> Response:
-        return problem("something went wrong here, and the server's log tells what", 500)
+
+class Shield:
+    """Answers a fault of the program itself with a sentence, and leaves what it was to the server's log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception:
+            if scope["type"] != "http" or begun:
+                raise
+            log.exception("a request for %s failed", scope["path"])
+            await problem("something went wrong here, and the server's log tells what", 500)(scope, receive, send)
 
 
 def sentence(error: RequestValidationError) -> str:
     """The first thing that was wrong with a request, and where."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    place = ".".join(str(part) for part in first["loc"][1:] if part not in ("one", "many")) or str(first["loc"][0])
     given = first.get("input")
     shown = f" {str(given)[:60]!r}" if isinstance(given, str | int | float) else ""
     more = f" ({len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""

@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from omba.errors import OmbaError
 from omba.live import Inbox
 from omba.service import baskets, categories, map, products, rank, rules, status
-from omba.service.answers import add_problems, problem
+from omba.service.answers import Shield, add_problems, problem
 from omba.service.limits import Bounds, Limits
 from omba.service.metrics import Metered
 from omba.service.published import Published
@@ -58,6 +58,7 @@ def create_app(
         app.include_router(part.router)
     add_pages(app)
     # The last one added is the first to see a request.
+    app.add_middleware(Shield)
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     app.add_middleware(Limits, bounds=bounds)
     app.add_middleware(Security, tokens=tokens, hosts=hosts)

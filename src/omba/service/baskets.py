@@ -20,9 +20,7 @@ EXAMPLES: dict[str, Any] = {
 
 
 @router.post("/baskets", status_code=202, response_model=schemas.Received)
-def baskets(
-    served: Served, given: Annotated[schemas.Basket | schemas.Baskets, Body(openapi_examples=EXAMPLES)]
-) -> Response:
+def baskets(served: Served, given: Annotated[schemas.OneOrMany, Body(openapi_examples=EXAMPLES)]) -> Response:
     """Take in a basket or a list of them, all or none. One whose id came before is taken once."""
     if served.inbox is None:
         return problem("this service answers only: it was started with --read-only, and takes no baskets", 503)

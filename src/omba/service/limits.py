@@ -49,28 +49,31 @@ class Limits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answered = False
-
-        async def watched(message: Message) -> None:
-            nonlocal answered
-            answered = True
-            await send(message)
-
         try:
             self._admit(scope)
-        except TooMuch as refusal:
-            await problem(refusal.sentence, refusal.status, {"Retry-After": "1"})(scope, receive, send)
+        except TooMuch as early:
+            await problem(early.sentence, early.status, {"Retry-After": "1"})(scope, receive, send)
             return
+        body, answered = Body(scope, receive, self.bounds), False
+
+        async def unless_refused(message: Message) -> None:
+            # Whatever was made of a body that was cut off does not go out, unless it has begun to.
+            nonlocal answered
+            if body.refusal is None or answered:
+                answered = True
+                await send(message)
+
         self.under_way += 1
         try:
-            await self.app(scope, self._bounded(scope, receive), watched)
-        except TooMuch as refusal:
-            if answered:
-                raise
-            # What is left of the request is not read: the connection ends with the answer.
-            await problem(refusal.sentence, refusal.status, {"Connection": "close"})(scope, receive, send)
+            await self.app(scope, body.receive, unless_refused)
+        except TooMuch:
+            pass
         finally:
             self.under_way -= 1
+        if body.refusal is not None and not answered:
+            # What is left of the request is not read: the connection ends with the answer.
+            refusal = body.refusal
+            await problem(refusal.sentence, refusal.status, {"Connection": "close"})(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
         if self.under_way >= self.bounds.at_once:
@@ -86,26 +89,34 @@ class Limits:
         if left < 0:
             raise TooMuch(429, f"more than {self.bounds.rate:g} requests a second came from you: ask again shortly")
 
-    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """Receive a body up to the bounds; one whose length is told beforehand is refused at once."""
-        bounds, read, whole, last = self.bounds, 0, False, monotonic() + self.bounds.seconds
+
+class Body:
+    """A request's body as it comes in, up to the bounds; one whose length is told beforehand is refused at once."""
+
+    def __init__(self, scope: Scope, receive: Receive, bounds: Bounds) -> None:
+        self._receive, self.bounds = receive, bounds
+        self.read, self.whole, self.last = 0, False, monotonic() + bounds.seconds
+        self.refusal: TooMuch | None = None
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        too_long = TooMuch(413, f"a request may hold {bounds.body:,} bytes, and this one holds more: send it in parts")
+        self.told = int(told) if told.isdigit() else 0
 
-        async def bounded() -> Message:
-            nonlocal read, whole
-            if told.isdigit() and int(told) > bounds.body:
-                raise too_long
-            try:
-                # Once it is whole, what is waited for is the client's leaving, which may take as long as it likes.
-                async with asyncio.timeout(None if whole else max(last - monotonic(), 0.0)):
-                    message = await receive()
-            except TimeoutError:
-                raise TooMuch(408, f"the request had not come in whole after {bounds.seconds:g} s") from None
-            if message["type"] == "http.request":
-                read, whole = read + len(message.get("body", b"")), not message.get("more_body", False)
-                if read > bounds.body:
-                    raise too_long
-            return message
+    async def receive(self) -> Message:
+        self._check(self.told)
+        try:
+            # Once it is whole, what is waited for is the client's leaving, which may take as long as it likes.
+            async with asyncio.timeout(None if self.whole else max(self.last - monotonic(), 0.0)):
+                message = await self._receive()
+        except TimeoutError:
+            self.refusal = TooMuch(408, f"the request had not come in whole after {self.bounds.seconds:g} s")
+            raise self.refusal from None
+        if message["type"] == "http.request":
+            self.read += len(message.get("body", b""))
+            self.whole = not message.get("more_body", False)
+            self._check(self.read)
+        return message
 
-        return bounded
+    def _check(self, size: int) -> None:
+        if size > self.bounds.body:
+            most = f"{self.bounds.body:,} bytes"
+            self.refusal = TooMuch(413, f"a request may hold {most}, and this one holds more: send it in parts")
+            raise self.refusal

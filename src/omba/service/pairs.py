@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from omba.model import OMBA
 from omba.rules import Catalogue, Rules
@@ -16,6 +15,9 @@ from omba.rules.from_model import space_of
 from omba.rules.rules import status
 from omba.rules.space import Space
 from omba.rules.theory import PAPER, p_omba
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Rows = NDArray[np.integer]
 Floats = NDArray[np.floating]
@@ -35,6 +37,9 @@ class Pairs:
 
     @classmethod
     def of(cls, model: OMBA, units: NDArray[np.float32], catalogue: Catalogue) -> Pairs:
+        # Not needed for the first answers, and slow to import.
+        from scipy.sparse import coo_array, csr_array
+
         space, n = space_of(cast(Any, model)), len(units)
         left, right, count = space.observed or (np.zeros(0, np.int32),) * 3
         half = coo_array((count.astype(np.int32), (left, right)), shape=(n, n)).tocsr()

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from omba.errors import OmbaError
 from omba.model import OMBA
 from omba.model.snapshot import CURRENT, load_with
-from omba.rules import Rules
 from omba.rules.diff import read_rules
 from omba.service.past import Kept, Past
 from omba.service.view import View
@@ -28,7 +27,11 @@ THEN = 8
 
 
 class Published:
-    """Reads a model folder and keeps an eye on it. `view` and `past` are always whole."""
+    """Reads a model folder and keeps an eye on it. `view` and `past` are always whole.
+
+    The first view is there at once, though some of it is worked out when it is first asked for; all that follow are
+    made ready in the background before they take its place.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +42,7 @@ class Published:
         self._then: OrderedDict[Path, View] = OrderedDict()
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.look()
+        self.look(ready=False)
 
     def start(self) -> None:
         """Keep an eye on the folder from now on."""
@@ -74,17 +77,20 @@ class Published:
         return View.then(kept, past.labels, codes, model.attributes if model is not None else None)
 
     def _watch(self) -> None:
+        self.view = self._completed(self.view)
         while not self._stop.wait(PAUSE):
             self.look()
 
-    def look(self) -> None:
+    def look(self, ready: bool = True) -> None:
         """Take in what is new in the folder, if anything is. What cannot be read leaves the view as it was."""
         mark = self._read_mark()
         if mark == self._mark:
             return
         try:
-            past = Past.of(self.folder / HISTORY, self.past)
-            view = self._load(past) if mark[0] and mark[:1] != self._mark[:1] else self.view
+            past, view = Past.of(self.folder / HISTORY, self.past), self.view
+            if mark[0] and mark[:1] != self._mark[:1]:
+                view = self._load(past)
+                view = self._completed(view) if ready else view
         except OmbaError as error:
             if str(error) != self.error:
                 log.warning("%s", error)
@@ -101,15 +107,19 @@ class Published:
         return (current, *sorted(place.name for place in (self.folder / HISTORY).glob("at-*[0-9]")))
 
     def _load(self, past: Past) -> View:
+        """The present, with the rules that were saved or kept with it; else those of the last kept window."""
         model, table = load_with(self.folder, "rules")
-        rules = read_rules(table) if table is not None else self._rules(model, past)
+        if table is None and len(past):
+            table = past.kept[-1].entry.rules
+        rules = None if table is None else read_rules(table)
         return View.now(model, rules, places_of(model, past))
 
-    def _rules(self, model: OMBA, past: Past) -> Rules | None:
-        """Of a snapshot without rules: those of the last kept window if they are of this very state, else mined now."""
-        if len(past) and past.kept[-1].entry.n_baskets == model.n_baskets:
-            return read_rules(past.kept[-1].entry.rules)
-        return mined(model)
+    def _completed(self, view: View) -> View:
+        """The view with everything worked out that a request may need, and, if its rules are of before, mined anew."""
+        model = view.model
+        if model is not None and len(view.shelf) and (not len(view.book) or view.book.rules.n != view.n_baskets):
+            view = view.with_rules(mined(model))
+        return view.ready()
 
 
 def places_of(model: OMBA, past: Past) -> NDArray[np.float32] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, create_model
 from typing_extensions import TypedDict
 
 from omba.service.book import FIELDS, NUMBERS
@@ -361,6 +361,10 @@ class Basket(TypedDict):
 
 
 Baskets = Annotated[list[Basket], Field(min_length=1, max_length=MOST_BASKETS)]
+OneOrMany = Annotated[
+    Annotated[Basket, Tag("one")] | Annotated[Baskets, Tag("many")],
+    Discriminator(lambda given: "many" if isinstance(given, list) else "one"),
+]
 
 
 class Received(Strict):

@@ -65,6 +65,17 @@ class View:
         book = Book(read_rules(entry.rules, catalogue))
         return cls(entry.clock, entry.tick, entry.n_baskets, shelf, entry.vectors, book, kept, None, entry.places)
 
+    def with_rules(self, rules: Rules | None) -> View:
+        """This view with other rules; none change nothing."""
+        if rules is None:
+            return self
+        return replace(self, book=Book(replace(rules, catalogue=self.book.rules.catalogue)).ready(), _cache={})
+
+    def ready(self) -> View:
+        """Work out now what requests will need."""
+        _ = self.pairs, self.glance, self.trained, self.log_share
+        return self
+
     @property
     def at(self) -> str:
         return shown(self.clock, self.tick)
