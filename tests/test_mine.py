@@ -48,7 +48,7 @@ def world(seed: int = 0, **changes) -> Space:
         "n_baskets": counts.n,
         "pair_counts": counts.pairs,
         "itemset_counts": counts.itemsets,
-        "observed": counts.observed(),
+        "observed": counts.observed,
         "prices": np.arange(1.0, GROUPS * SIZE + 1),
         "attributes": pa.table({"product": labels, "category": [label.split("-")[0] for label in labels]}),
     }
@@ -107,7 +107,7 @@ def test_with_a_forecast_the_order_is_by_the_lower_end_over_all_pairs_there_are(
 def test_the_best_counted_pairs_are_found_however_far_apart_their_vectors_are():
     rng = np.random.default_rng(1)
     space = world(vectors=rng.standard_normal((GROUPS * SIZE, 40)).astype(np.float32))
-    count = space.observed[2]
+    count = space.observed(1)[2]
     rules = mine(space, 10, sort="count", antecedents=1)
     assert rules["count"].tolist() == np.sort(count)[::-1][:10].tolist()
     assert mine(space, 10, sort="lift", antecedents=1)["lift"].min() > 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,37 +118,46 @@ def counted(space: Space, scope: Scope, column: str, most: int) -> list[Candidat
 
     Pairs counted `OFTEN` times or more are all scored. Of those counted less often, which are by far the most, only
     as many as it takes: a count is left when a block of its pairs holds none that is among the best, and the search
-    ends with a count whose very first block holds none.
+    ends with a count whose very first block holds none. Pairs counted once are not even listed before it comes to that.
     """
     if space.observed is None or scope.status == "unseen":
         return []
-    left, right, count = space.observed
-    vectors = np.ascontiguousarray(space.vectors, np.float32)
-    fewest = np.minimum(count, OFTEN).astype(np.uint16)
-    # Sorted so that the last come first: rows are numbered as products were met, and the rare were met last.
-    order = np.argsort(fewest, kind="stable")[::-1]
-    edges = np.concatenate([[0], np.cumsum(np.bincount(fewest, minlength=OFTEN + 1)[::-1])])
     best: Candidates | None = None
+    with ThreadPoolExecutor(threads()) as pool:
+        for least, levels in ((2, range(OFTEN, 1, -1)), (1, (1,))):
+            left, right, count = space.observed(least)
+            fewest = np.minimum(count, OFTEN).astype(np.uint16)
+            # Sorted so that the last come first: rows are numbered as products were met, and the rare were met last.
+            order = np.argsort(fewest, kind="stable")[::-1]
+            edges = np.concatenate([[0], np.cumsum(np.bincount(fewest, minlength=OFTEN + 1)[::-1])])
+            for level in levels:
+                rows = order[edges[OFTEN - level] : edges[OFTEN - level + 1]]
+                best, idle = scored(space, scope, column, most, (left, right, count), rows, best, level == OFTEN, pool)
+                if idle and best is not None:
+                    return [best]
+    return [] if best is None else [best]
 
-    def score(rows: NDArray[np.int64]) -> Candidates:
-        a, b, n = left[rows], right[rows], count[rows]
+
+def scored(
+    space: Space, scope: Scope, column: str, most: int, observed: tuple[Rows, Rows, Rows], rows: NDArray[np.int64],
+    best: Candidates | None, all_of_them: bool, pool: ThreadPoolExecutor,
+) -> tuple[Candidates | None, bool]:  # fmt: skip
+    """The best of these observed pairs and of those before, and whether the first block had none of them."""
+    vectors = np.ascontiguousarray(space.vectors, np.float32)
+
+    def score(block: NDArray[np.int64]) -> Candidates:
+        a, b, n = (pairs[block] for pairs in observed)
         return Candidates.of_pairs(space, scope, a, b, cosines(vectors, a, b), n).best(space, column, most)
 
-    with ThreadPoolExecutor(threads()) as pool:
-        for level, (first, after) in enumerate(pairwise(edges.tolist())):
-            for start in range(first, after, AT_ONCE):
-                block = order[start : min(start + AT_ONCE, after)]
-                parts = list(pool.map(score, np.array_split(block, threads())))
-                last = best.cost(space, column)[-1:] if best is not None and len(best) == most else np.array([np.inf])
-                idle = not any((part.cost(space, column) < last).any() for part in parts)
-                best = joined([best, *parts] if best is not None else parts, len(space.labels)).best(
-                    space, column, most
-                )
-                if idle and level > 0 and len(best) == most:
-                    if start == first:
-                        return [best]
-                    break
-    return [] if best is None else [best]
+    for start in range(0, len(rows), AT_ONCE):
+        parts = list(pool.map(score, np.array_split(rows[start : start + AT_ONCE], threads())))
+        full = best is not None and len(best) == most
+        last = best.cost(space, column)[-1:] if best is not None and full else np.array([np.inf])
+        idle = full and not any((part.cost(space, column) < last).any() for part in parts)
+        best = joined([*([best] if best is not None else []), *parts], len(space.labels)).best(space, column, most)
+        if idle and not all_of_them:
+            return best, start == 0
+    return best, False
 
 
 def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candidates, Tables]:
@@ -162,10 +170,13 @@ def near(space: Space, scope: Scope, most: int, tables: Tables) -> tuple[Candida
         left, right, cosine = np.repeat(rows, others.shape[1]), others.ravel(), cosine.ravel()
         tables = replace(tables, F=tables.F or PAPER.F, H=tables.H or PAPER.H)
     else:
-        pairs = nearest_pairs(
-            space.vectors, most, counts=trained, min_count=1,
-            preset=tables.preset, F=tables.F or None, H=tables.H or None, ties=tables.ties, seed=tables.seed,
-        )  # fmt: skip
+        if space.nearest is not None and tables.preset == "default":
+            pairs = space.nearest(scope.open, most)
+        else:
+            pairs = nearest_pairs(
+                space.vectors, most, counts=trained, min_count=1,
+                preset=tables.preset, F=tables.F or None, H=tables.H or None, ties=tables.ties, seed=tables.seed,
+            )  # fmt: skip
         left, right, cosine, tables = pairs.left, pairs.right, pairs.cosine, replace(tables, F=pairs.F, H=pairs.H)
     return Candidates.of_pairs(space, scope, left, right, cosine, space.pair_counts(left, right)), tables
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -88,11 +88,11 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
     seen: Callable[..., NDArray[np.bool_]] | None = None
     if evidence is not None:
         exact = Counts.of(evidence, labels)
-        n, counts, observed = exact.n, exact.products, exact.observed()
+        n, counts, observed = exact.n, exact.products, cache(exact.observed)
         pairs, itemsets = exact.pairs, exact.itemsets
     else:
         kept = model.evidence
-        n, counts, observed = kept.n_baskets, kept.counts[: len(labels)], kept.observed()
+        n, counts, observed = kept.n_baskets, kept.counts[: len(labels)], cache(kept.observed)
         pairs, itemsets, seen = kept.pairs, partial(model.sets.counts, evidence=kept), kept.seen
 
     def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Three:
@@ -103,7 +103,7 @@ def space_of(model: Learned, evidence: Baskets | None = None) -> Space:
         return model.forecast.interval(lift, baskets, n_a, n_b, n, season)
 
     def partners(row: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        a, b, count = observed
+        a, b, count = observed(1)
         there = np.flatnonzero((a == row) | (b == row))
         return a[there] + b[there] - row, count[there]
 
