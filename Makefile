@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint types tests format clean
+.PHONY: demo test lint types tests system format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -19,8 +19,20 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-tests: $(VENV)/.test
-	$(BIN)/pytest
+tests: $(VENV)/.test system
+	$(BIN)/pytest -rs
+
+# The dashboard is tested in a real browser, and reading from Redis against a real server; where this machine cannot
+# have them, those tests are skipped and say so.
+SYSTEM := chromium redis-server
+
+system:
+	@missing=$$(for name in $(SYSTEM); do command -v $$name >/dev/null || echo $$name; done); \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing" $$missing "for the tests"; export DEBIAN_FRONTEND=noninteractive; \
+	    { apt-get update && apt-get install --yes --no-install-recommends $$missing; } >/dev/null 2>&1 \
+	        || echo "these could not be installed:" $$missing >&2; \
+	fi
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix

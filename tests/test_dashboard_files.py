@@ -1,4 +1,4 @@
-"""The dashboard's files: vendored libraries as they came, nothing from elsewhere, names never markup, colours to be read."""
+"""The dashboard's files: libraries as they came, nothing from elsewhere, names never markup, colours to be read."""
 
 import hashlib
 import re

@@ -81,7 +81,7 @@ export function measure(name, x) {
   if (typeof x !== "number") return String(x);
   if (name === "count" || name.startsWith("n_") || name === "collisions") return count(x);
   if (name.endsWith("support") || name === "confidence" || name === "probability") return percent(x);
-  if (name === "lift" || name.startsWith("expected_lift")) return lift(x);
+  if (["lift", "before", "since"].includes(name) || name.startsWith("expected_lift")) return lift(x);
   if (name === "price" || name === "value") return price(x);
   return number(x);
 }

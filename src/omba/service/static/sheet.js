@@ -25,7 +25,7 @@ export async function writeImage(sheet) {
   const width = pictures.length > 1 ? (WIDTH - 2 * EDGE - 32) / 2 : WIDTH - 2 * EDGE;
   const heights = pictures.map((picture) => (picture.height * Math.min(width, picture.width)) / picture.width);
   const tall = rowsOf(pictures, heights);
-  const rows = sheet.rows.slice(0, LINES);
+  const rows = sheet.shown?.length === 0 ? [] : sheet.rows.slice(0, LINES);
   const canvas = document.createElement("canvas");
   canvas.width = WIDTH;
   canvas.height = EDGE + 110 + tall.reduce((sum, row) => sum + row.height + 32, 0) + (rows.length ? (rows.length + 1) * LINE + 24 : 0) + EDGE;
@@ -85,7 +85,7 @@ function lines(pen, sheet, rows, top) {
   pen.textAlign = "left";
 }
 
-const shown = (name, value) => (typeof value === "number" ? format.measure(name, value) : value == null ? format.NOTHING : String(value));
+const shown = (name, value) => (typeof value === "number" ? (Number.isInteger(value) ? format.count(value) : format.measure(name, value)) : value == null ? format.NOTHING : String(value));
 
 function clip(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
