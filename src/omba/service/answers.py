@@ -46,9 +46,12 @@ def add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        known = {404: f"there is nothing at {request.url.path!r}: /openapi.json lists what there is"}
+        if error.status_code == 400:
+            return problem("the request cannot be read: its body should be JSON in UTF-8", 422)
         headers = dict(error.headers) if error.headers else None
-        return problem(known.get(error.status_code, str(error.detail)), error.status_code, headers)
+        if error.status_code == 404:
+            return problem(f"there is nothing at {request.url.path!r}: /openapi.json lists what there is", 404)
+        return problem(str(error.detail), error.status_code, headers)
 
 
 class Shield:

@@ -41,7 +41,7 @@ class Pairs:
         from scipy.sparse import coo_array, csr_array
 
         space, n = space_of(cast(Any, model)), len(units)
-        left, right, count = space.observed or (np.zeros(0, np.int32),) * 3
+        left, right, count = model.evidence.observed()
         half = coo_array((count.astype(np.int32), (left, right)), shape=(n, n)).tocsr()
         graph = csr_array(half + half.T)
 

@@ -28,7 +28,7 @@ def rank(
     at: Annotated[schemas.Moment, Query()] = None,
 ) -> Response:
     """What goes best with a basket and its customer."""
-    return answer(ranked(served, products, user, n, at))
+    return answer(ranked(served, [name for name in products if name], user or None, n, at))
 
 
 @router.post("/rank", response_model=schemas.Suggestions)

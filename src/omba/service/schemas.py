@@ -20,6 +20,8 @@ Id = (
     | Annotated[str, StringConstraints(min_length=1, max_length=200)]
 )
 """A product, user, store or basket: text, or a whole number."""
+Name = int | str
+"""The same in answers, as the data had it."""
 Moment = Annotated[
     str | None, Field(max_length=40, description="Take the answer back to the window kept at this moment.")
 ]
@@ -54,8 +56,8 @@ class Rule(_Measured):  # type: ignore[misc, valid-type]
     product) would take long."""
 
     key: str = Field(description="The rule's name in addresses.", examples=["W1siY2FrZSBtaXgiXSxbImZyb3N0aW5nIl1d"])
-    antecedents: list[Id] = Field(examples=[["cake mix"]])
-    consequents: list[Id] = Field(examples=[["frosting"]])
+    antecedents: list[Name] = Field(examples=[["cake mix"]])
+    consequents: list[Name] = Field(examples=[["frosting"]])
 
 
 class Rules(Strict):
@@ -88,7 +90,7 @@ class Changes(Strict):
 class Bridge(Strict):
     """A product seen with both."""
 
-    product: Id
+    product: Name
     count_a: int
     lift_a: float
     count_b: int
@@ -99,8 +101,8 @@ class Pair(Strict):
     """A pair that was seen, of products near the two in question."""
 
     key: str
-    antecedents: list[Id]
-    consequents: list[Id]
+    antecedents: list[Name]
+    consequents: list[Name]
     count: int
     lift: float
 
@@ -132,7 +134,7 @@ class RulePage(Strict):
 
 
 class Product(Strict):
-    id: Id
+    id: Name
     category: str | None
     department: str | None
     count: int
@@ -145,13 +147,13 @@ class Products(Strict):
 
 
 class Similar(Strict):
-    id: Id
+    id: Name
     similarity: float
     count: int
 
 
 class Near(Strict):
-    id: Id
+    id: Name
     similarity: float
 
 
@@ -166,7 +168,7 @@ class ProductPoint(Strict):
 
 
 class ProductPage(Strict):
-    id: Id
+    id: Name
     attributes: dict[str, Any]
     count: int
     support: float
@@ -179,16 +181,16 @@ class ProductPage(Strict):
 
 class Users(Strict):
     total: int
-    users: list[Id]
+    users: list[Name]
 
 
 class Reason(Strict):
-    because: Id = Field(description="A product of the basket, or 'customer'.")
+    because: Name = Field(description="A product of the basket, or 'customer'.")
     share: float
 
 
 class Suggested(Strict):
-    product: Id
+    product: Name
     score: float
     price: float | None
     reasons: list[Reason]
@@ -196,14 +198,14 @@ class Suggested(Strict):
 
 class Suggestions(Strict):
     suggestions: list[Suggested]
-    unknown: list[Id] = Field(description="Products and user that the model does not know, and that were left out.")
+    unknown: list[Name] = Field(description="Products and user that the model does not know, and that were left out.")
 
 
 class Map(Strict):
     """Columns, a place for each product."""
 
     departments: list[str]
-    products: list[Id]
+    products: list[Name]
     x: list[float]
     y: list[float]
     department: list[int]
