@@ -116,13 +116,6 @@ class Evidence:
         self.oversized += oversized
         self.n_baskets += baskets
 
-    @property
-    def counted(self) -> tuple[Words, Longs]:
-        """Every pair in the table, packed and in order, and its count; `add` takes them in."""
-        keys, values = self._entries()
-        order = np.argsort(keys)
-        return keys[order], (values[order] & counting.COUNT).astype(np.int64)
-
     def pairs(self, a: ArrayLike, b: ArrayLike) -> Longs:
         """How often each pair was seen, at least; the order within a pair is free."""
         left, right = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))

@@ -96,7 +96,7 @@ def nearest_pairs(
         found = by_collisions(trained, min(top, possible), F or PAPER.F, H or PAPER.H, ties, seed)
     else:
         found = _by_cosine(trained, min(top, possible), recall, F, H, seed)
-    return _describe(trained, found, seed)
+    return describe(trained, found, seed)
 
 
 def _by_cosine(trained: Trained, top: int, recall: float, F: int | None, H: int | None, seed: int) -> Found:
@@ -161,7 +161,7 @@ def by_collisions(trained: Trained, top: int, F: int, H: int, ties: bool, seed: 
     return Found(best.left, best.right, cosine, F, H, 1.0)
 
 
-def _describe(trained: Trained, found: Found, seed: int) -> Pairs:
+def describe(trained: Trained, found: Found, seed: int) -> Pairs:
     """Found pairs in the rows of the whole, with their collisions and probability."""
     used, place = np.unique(np.concatenate([found.left, found.right]), return_inverse=True)
     code = codes(trained.vectors[used], found.F, found.H, seed)
