@@ -14,6 +14,7 @@ import typer
 from omba import terminal
 from omba.baskets import Baskets, Clock
 from omba.cli import options
+from omba.cli.follow import agree, follow_source
 from omba.cli.output import write_json
 from omba.cli.sources import Columns, opened, tell
 from omba.errors import SettingError
@@ -22,6 +23,7 @@ from omba.model.snapshot import CURRENT
 from omba.report.figures import counted
 from omba.settings import PAPER, Value
 from omba.store.keeper import Keeper
+from omba.store.lock import LOCK, Lock
 
 INTERRUPTED = 130
 
@@ -44,30 +46,59 @@ def learn(
     history: Annotated[
         str, typer.Option(metavar="SPAN", help="Keep the rules of the end of each such span, for diff; or none.")
     ] = "month",
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on as the source grows: a file, a folder of files, a Redis stream.")
+    ] = False,
+    lateness: Annotated[
+        str, typer.Option(metavar="SPAN", help="With --follow: how long after its end a window waits for baskets.")
+    ] = "0",
     json: options.Json = None,
     **settings: Any,
 ) -> None:
     """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
-    wanted = options.read_settings(settings)
-    goes_on = (model / CURRENT).exists() and not new
-    keeper = Keeper(model, None if history == "none" else history, fresh=not goes_on)
-    if goes_on:
-        learner = _continued(model, wanted, paper)
-    else:
-        learner = OMBA(**{**(PAPER if paper else {}), **wanted})  # type: ignore[arg-type]
-        model.mkdir(parents=True, exist_ok=True)
-    with opened(source, Columns(basket, product, user, time, price, quantity, store), every) as stream:
-        total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
+    wanted = {**(PAPER if paper else {}), **options.read_settings(settings)}
+    columns = Columns(basket, product, user, time, price, quantity, store)
+    kept = None if history == "none" else history
+    if follow:
+        if until is not None:
+            raise SettingError(f"--until {until!r} and --follow contradict each other: leave one of them out")
         with stopping() as stop:
-            _learn(learner, keeper, before(stream.windows(every), until), total, stop)
-        tell(stream.report)
-    keeper.end(learner)
+            learner = follow_source(source, model, columns, every, lateness, kept, wanted, new, stop)
+    else:
+        learner, stop = _learned(source, model, columns, every, until, kept, wanted, new)
     facts = summary(learner)
     if not write_json(facts, json):
         terminal.show(sentence(facts))
         terminal.show(f"the model is in {model}: omba rules --model {model}", "dim")
     if stop():
         raise typer.Exit(INTERRUPTED)
+
+
+def _learned(
+    source: str,
+    folder: Path,
+    columns: Columns,
+    every: str,
+    until: str | None,
+    history: str | None,
+    wanted: dict[str, Value],
+    new: bool,
+) -> tuple[OMBA, Callable[[], bool]]:
+    """Learn a source as it is; the model, and whether a person has stopped it."""
+    goes_on = (folder / CURRENT).exists() and not new
+    keeper = Keeper(folder, history, fresh=not goes_on)
+    lock = Lock(folder / LOCK, "learns into")
+    try:
+        learner = _continued(folder, wanted) if goes_on else OMBA(**wanted)  # type: ignore[arg-type]
+        with opened(source, columns, every) as stream:
+            total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
+            with stopping() as stop:
+                _learn(learner, keeper, before(stream.windows(every), until), total, stop)
+            tell(stream.report)
+        keeper.end(learner)
+    finally:
+        lock.release()
+    return learner, stop
 
 
 def before(windows: Iterable[Baskets], stop: str | None) -> Iterator[Baskets]:
@@ -113,18 +144,11 @@ def _learn(
         terminal.say("these baskets have no time, so all of them were learned as new ones", "yellow")
 
 
-def _continued(folder: Path, wanted: dict[str, Value], paper: bool) -> OMBA:
+def _continued(folder: Path, wanted: dict[str, Value]) -> OMBA:
     """The model in the folder, to go on with: its settings stay, but for the threads."""
     learner = OMBA.load(folder)
-    for name, value in {**(PAPER if paper else {}), **wanted}.items():
-        kept = getattr(learner, name)
-        if name == "threads":
-            learner.threads = int(value)  # type: ignore[arg-type]
-        elif value != kept:
-            raise SettingError(
-                f"the model in {str(folder)!r} was learned with {name} = {kept}, not {value}: leave --{name} out to go "
-                "on with it, or say --new to start over"
-            )
+    agree(folder, learner.get_params(), wanted)
+    learner.threads = int(wanted.get("threads", learner.threads))  # type: ignore[arg-type]
     terminal.say(f"going on with the model in {folder}, which has learned {learner.n_baskets:,} baskets", "dim")
     return learner
 

@@ -20,10 +20,8 @@ from omba.errors import InputError, StoreError
 from omba.live.records import Record, line, record, utc_now
 from omba.live.spans import Spans
 from omba.model.snapshot import peek
-from omba.store.journal import Journal
+from omba.store.journal import JOURNAL, Journal
 
-JOURNAL = "journal"
-"""The folder beside a model's snapshots."""
 SILENCE = 300.0
 """Seconds without a basket after which the clock on the wall may close a window."""
 
@@ -82,7 +80,7 @@ class Inbox:
 
     def accept(
         self,
-        baskets: Sequence[Mapping[str, Any]],
+        baskets: Sequence[Mapping[str, Any] | Record],
         source: tuple[str, Mapping[str, Any]] | None = None,
         now: datetime | None = None,
     ) -> Receipt:
@@ -93,7 +91,7 @@ class Inbox:
         looked for.
         """
         now = now or utc_now()
-        records = [record(basket, now) for basket in baskets]
+        records = [one if isinstance(one, Record) else record(one, now) for one in baskets]
         if not records and source is None:
             return Receipt(0, 0)
         with self._lock:
@@ -136,7 +134,7 @@ class Inbox:
         self, records: list[Record], source: tuple[str, Mapping[str, Any]] | None
     ) -> tuple[Group, set[Group], int]:
         """Put what is new into the group that waits for the disk; with it, the groups that hold what is not."""
-        self._check_clock(records)
+        self.check_clock(records)
         group, waits, accepted = self._coming, set(), 0
         keys = [0 if source else one.key for one in records]
         known = self.journal.ids.known(keys)
@@ -174,7 +172,8 @@ class Inbox:
                     self._unsafe.pop(key, None)
             group.done = True
 
-    def _check_clock(self, records: list[Record]) -> None:
+    def check_clock(self, records: list[Record]) -> None:
+        """Refuse a basket that tells time otherwise than those before it."""
         for one in records:
             if self.clock is Clock.NONE:
                 self.clock = one.clock

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from omba.baskets import Baskets, Clock
-from omba.errors import OmbaError
+from omba.errors import SnapshotError
 from omba.live.attributes import Attributes
-from omba.live.inbox import JOURNAL
 from omba.live.spans import Spans
 from omba.live.status import Status
 from omba.live.windows import Windows
@@ -27,9 +25,9 @@ from omba.model.durable import step
 from omba.model.snapshot import CURRENT, save
 from omba.rules.diff import rules_table
 from omba.settings import Value
-from omba.store.journal import Tail, forget
+from omba.store.journal import JOURNAL, Frame, Tail, forget
 from omba.store.keeper import MAPPED, Keeper, mined
-from omba.store.lock import Lock
+from omba.store.lock import LOCK, Lock
 
 log = logging.getLogger("omba")
 
@@ -42,6 +40,13 @@ PAUSE = 0.05
 """Seconds between two looks at the journal."""
 RETRY = 5.0
 """Seconds until another try, after the disk was full."""
+
+
+class Stop(Protocol):
+    """What tells that it is time to stop: a `threading.Event`, or something like it."""
+
+    def is_set(self) -> bool: ...
+    def wait(self, timeout: float) -> bool: ...
 
 
 class Learner:
@@ -58,10 +63,11 @@ class Learner:
         self.folder = Path(folder)
         self.spans = Spans.parse(every, lateness)
         self.keeper = Keeper(self.folder, history)
-        self.lock = Lock(self.folder / "lock", "learns into")
+        self.lock = Lock(self.folder / LOCK, "learns into")
         try:
             there = (self.folder / CURRENT).exists()
             self.model = OMBA.load(self.folder) if there else OMBA(**(settings or {}))  # type: ignore[arg-type]
+            self.model.threads = int((settings or {}).get("threads", self.model.threads))  # type: ignore[arg-type]
         except BaseException:
             self.lock.release()
             raise
@@ -69,38 +75,33 @@ class Learner:
         self.attributes = Attributes(self.model.attributes)
         self.tail = Tail(self.folder / JOURNAL, self.windows.begin)
         self.sources: dict[str, Any] = dict(self.model.position.get("sources", {}))
+        self.safe = self.windows.begin
+        """Baskets before this one are learned, and in a snapshot."""
         self.published, self.took, self.changed = monotonic(), 0.0, False
+        self.stop: Stop | None = None
         self.status = Status(self.folder)
         self._tell()
 
-    def run(self, stop: threading.Event) -> None:
-        """Learn what comes, until told to stop; what cannot be written now is tried again later."""
+    def run(self, stop: Stop) -> None:
+        """Learn what comes, until told to stop."""
         while not stop.is_set():
-            try:
-                idle = self.drain(stop) == 0
-                pause = PAUSE if idle else 0.0
-            except OmbaError as error:
-                self._tell(error=str(error))
-                log.warning("%s", error)
-                pause = RETRY
-            stop.wait(pause)
+            if self.drain(stop) == 0:
+                stop.wait(PAUSE)
 
-    def drain(self, stop: threading.Event | None = None) -> int:
-        """Learn all that is there, publish, and return; how many baskets were read."""
-        read = 0
-        while not (stop and stop.is_set()):
-            frames = self.tail.read()
+    def drain(self, stop: Stop | None = None) -> int:
+        """Learn all that is there, publish, and return; how many baskets were read.
+
+        With `stop`, what cannot be written now is tried again until it can, and a stop comes between two baskets; the
+        learner is not to be used after it.
+        """
+        self.stop, read = stop, 0
+        while frames := self.tail.read():
             for frame in frames:
-                *lines, state = frame.lines
-                for number, line in enumerate(lines, frame.first):
-                    if number >= self.windows.read:
-                        self._take(number, json.loads(line))
-                        read += 1
-                self._state(json.loads(state) if state else {})
-            if not frames:
-                break
-        for window in self.windows.move(self.windows.latest) if self.windows.latest is not None else ():
-            self._learn(window)
+                read += self._frame(frame)
+                if stop is not None and stop.is_set():
+                    break
+        if self.windows.latest is not None:
+            self._move(self.windows.latest)
         if self.changed:
             self.publish()
         elif read:
@@ -112,8 +113,10 @@ class Learner:
         begin = monotonic()
         self._tell(learning=True)
         rules = mined(self.model)
-        save(self.model, self.folder, KEPT, {} if rules is None else {"rules": rules_table(rules)})
-        forget(self.folder / JOURNAL, int(self.model.position.get("from", 0)))
+        tables = {} if rules is None else {"rules": rules_table(rules)}
+        self._persist(lambda: save(self.model, self.folder, KEPT, tables))
+        self.safe = int(self.model.position.get("from", 0))
+        forget(self.folder / JOURNAL, self.safe)
         self.published, self.took, self.changed = monotonic(), monotonic() - begin, False
         self._tell()
 
@@ -122,17 +125,29 @@ class Learner:
         self.status.clear()
         self.lock.release()
 
-    def _take(self, number: int, basket: dict[str, Any]) -> None:
-        self.attributes.add(basket)
-        for window in self.windows.add(number, basket):
-            self._learn(window)
+    def _frame(self, frame: Frame) -> int:
+        """Take in the baskets of a frame, and what the writer said after it; how many were new."""
+        *lines, state = frame.lines
+        read = 0
+        for number, line in enumerate(lines, frame.first):
+            if number >= self.windows.read:
+                if self.stop is not None and self.stop.is_set():
+                    return read
+                basket = json.loads(line)
+                self.attributes.add(basket)
+                for window in self.windows.add(number, basket):
+                    self._learn(window)
+                read += 1
+        said = json.loads(state) if state else {}
+        self.sources = said.get("sources", self.sources)
+        if said.get("latest") is not None:
+            self._move(said["latest"])
+        return read
 
-    def _state(self, state: Mapping[str, Any]) -> None:
-        """What the writer said after a frame: how far sources were read, and that time has moved on."""
-        self.sources = state.get("sources", self.sources)
-        if state.get("latest") is not None:
-            for window in self.windows.move(state["latest"]):
-                self._learn(window)
+    def _move(self, tick: int) -> None:
+        """Time has moved on to a moment."""
+        for window in self.windows.move(tick):
+            self._learn(window)
 
     def _learn(self, window: Baskets) -> None:
         self._tell(learning=True)
@@ -156,7 +171,19 @@ class Learner:
         if rules is None:
             return
         few = len(self.model.product_counts) <= MAPPED
-        self.keeper.record(self.model, tick, rules, self.keeper.placed(self.model) if few or self.tail.ended else None)
+        where = self.keeper.placed(self.model) if few or self.tail.ended else None
+        self._persist(lambda: self.keeper.record(self.model, tick, rules, where))
+
+    def _persist(self, write: Callable[[], None]) -> None:
+        """Write, and while the disk is full or may not be written to, tell so and try again."""
+        while True:
+            try:
+                return write()
+            except SnapshotError as error:
+                self._tell(error=str(error))
+                log.warning("%s", error)
+                if self.stop is None or self.stop.wait(RETRY):
+                    raise
 
     def _tell(self, learning: bool = False, error: str | None = None) -> None:
         windows, clock = self.windows, self.model.clock

@@ -99,6 +99,7 @@ def start(folder: str | Path, **options: Any) -> LearnerProcess:
 def serve(orders: IO[bytes]) -> int:
     """What the child does: learn until the other end of its standard input is gone."""
     from omba.live.learner import Learner
+    from omba.live.status import Status
 
     given = json.loads(orders.readline())
     stop = threading.Event()
@@ -108,14 +109,12 @@ def serve(orders: IO[bytes]) -> int:
     os.nice(NICE)
     try:
         learner = Learner(**given)
+        learner.run(stop)
+        learner.close()
     except OmbaError as error:
-        from omba.live.status import Status
-
-        Status(Path(given["folder"])).tell(error=str(error))
+        Status(Path(given["folder"])).tell(error=str(error), learning=False)
         print(f"omba: {error}", file=sys.stderr)
         return 2
-    learner.run(stop)
-    learner.close()
     return 0
 
 

@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from omba.live.inbox import JOURNAL
 from omba.model.snapshot import peek
-from omba.store.journal import Synced
+from omba.store.journal import JOURNAL, Synced
 
 LEARNER = "learner.json"
 
@@ -19,10 +18,11 @@ class Status:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / LEARNER
-        self.told: dict[str, Any] = {}
+        self.told: dict[str, Any] = read(folder)
 
     def tell(self, **facts: Any) -> None:
         """Leave word. It is no promise, so it is not synced, and where it cannot be left, it is not."""
+        facts = {**self.told, **facts}
         if facts == self.told:
             return
         aside = self.file.with_suffix(".aside")
@@ -33,7 +33,16 @@ class Status:
 
     def clear(self) -> None:
         """The learner has stopped."""
-        self.tell(**{**self.told, "learning": False})
+        self.tell(learning=False)
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """What the learner last said."""
+    try:
+        told: dict[str, Any] = json.loads((folder / LEARNER).read_text())
+    except (OSError, ValueError):
+        return {}
+    return told
 
 
 def status(folder: str | Path) -> dict[str, Any]:
@@ -43,10 +52,7 @@ def status(folder: str | Path) -> dict[str, Any]:
     """
     folder = Path(folder)
     synced = Synced.read(folder / JOURNAL)
-    try:
-        told = json.loads((folder / LEARNER).read_text())
-    except (OSError, ValueError):
-        told = {}
+    told = read(folder)
     position = {} if "baskets_learned" in told else peek(folder).get("position") or {}
     accepted = max(synced.end if synced else 0, told.get("baskets_learned", 0))
     learned = told.get("baskets_learned", position.get("learned", 0))

@@ -27,10 +27,12 @@ import numpy as np
 from omba.errors import StoreError
 from omba.model.durable import step, sync
 from omba.store.ids import Ids
-from omba.store.lock import Lock
+from omba.store.lock import LOCK, Lock
 
 log = logging.getLogger("omba")
 
+JOURNAL = "journal"
+"""The folder beside a model's snapshots."""
 START = b"omba journal 1\n\n"
 MAGIC = b"OMBA"
 HEAD = struct.Struct("<4sIQIQ")
@@ -149,7 +151,7 @@ class Journal:
 
     def __init__(self, folder: Path, first: int = 0, remembered: int | None = None) -> None:
         self.folder = folder
-        self.lock = Lock(folder / "lock", "takes in baskets for")
+        self.lock = Lock(folder / LOCK, "takes in baskets for")
         self.ids = Ids(folder) if remembered is None else Ids(folder, remembered)
         self.first = self.end = self.size = self.repeated = 0
         self.handle = self.pointer = -1

@@ -18,6 +18,7 @@ from omba.rules.from_model import mine_rules
 from omba.rules.layout import places
 from omba.rules.rules import Rules
 from omba.store.history import History
+from omba.store.journal import JOURNAL
 
 HISTORY = "history"
 """The folder beside a model's snapshots."""
@@ -87,7 +88,8 @@ class Keeper:
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
         model.save(self.folder)
         if self.fresh:
-            shutil.rmtree(self.folder / HISTORY, ignore_errors=True)
+            for old in (HISTORY, JOURNAL):
+                shutil.rmtree(self.folder / old, ignore_errors=True)
             self.fresh = False
         if self.every is not None and (rules := mined(model)) is not None:
             few = len(model.product_counts) <= MAPPED

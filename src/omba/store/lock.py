@@ -8,6 +8,9 @@ from pathlib import Path
 
 from omba.errors import StoreError
 
+LOCK = "lock"
+"""The file in a folder that is held."""
+
 
 class Lock:
     """Held from the moment it is made until `release`; a second holder is refused in one sentence.
