@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint types tests system format clean
+.PHONY: demo test lint types tests system bench format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -34,12 +34,17 @@ system:
 	        || echo "these could not be installed:" $$missing >&2; \
 	fi
 
+# The peers go into an environment of their own; SUITES="rules current" runs some of them.
+bench:
+	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
+	.venv-bench/bin/python benchmarks/bench.py $(SUITES)
+
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) omba-demo
+	rm -rf $(VENV) .venv-bench omba-demo omba-bench
 
 # A stamp a stage, so that a second run is quick and a broken one starts where it stopped.
 
@@ -59,4 +64,9 @@ $(VENV)/.omba: $(VENV)/.python pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.omba
 	@echo "installing what the tests need into $(VENV)"
 	@$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.omba
+	@echo "installing the peers into $(VENV)"
+	@$(PIP) --editable '.[bench]'
 	@touch $@

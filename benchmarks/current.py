@@ -1,0 +1,79 @@
+"""Keeping current: what one more day costs. OMBA learns the day and reads its rules anew; the others start over."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import omba
+from measure import Table, apart, timed
+from omba.baselines import make
+from omba.baskets import Baskets
+from peers import MINERS, TOP
+from rules import coded, world
+
+DAYS = 5
+"""Days that are learned one after another; the median counts."""
+RETRAINED = ("item2vec", "triple2vec", "als")
+
+
+def days_of(after: Baskets, number: int) -> list[Baskets]:
+    windows = after.windows("1d")
+    return [window for window, _ in zip(windows, range(number), strict=False)]
+
+
+def retrained(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
+    """What starting over costs, for OMBA itself and for the other learners."""
+    settings = {"dim": 32, "epochs": 1} if quick else {}
+    sides: dict[str, Callable[[], Any]] = {"OMBA, from scratch": lambda: omba.OMBA(threads=2, **settings).fit(past)}
+    for name in RETRAINED:
+        sides[f"{name}, from scratch"] = lambda name=name: make(name, seed=0).fit(past)
+    return sides
+
+
+def compare(level: str, quick: bool) -> Table:
+    past, after = world(quick, level)
+    table = Table(
+        f"One more day after {len(past):,} baskets, {level}: {len(past.products):,} products",
+        ("what", "seconds", "times OMBA's day", "ended"),
+    )
+    model = omba.OMBA(dim=32, epochs=1, threads=2) if quick else omba.OMBA(threads=2)
+    whole = timed(lambda: model.fit(past))
+    omba.mine_rules(model, TOP, antecedents=1)
+    learning, mining = [], []
+    for day in days_of(after, DAYS):
+        learning.append(timed(lambda day=day: model.partial_fit(day)))
+        mining.append(timed(lambda: omba.mine_rules(model, TOP, antecedents=1)))
+    day, refresh = median(learning), median(mining)
+    both = day + refresh
+    table.rows += [
+        ("OMBA learns the day", day, day / both, "done"),
+        ("OMBA reads its rules anew", refresh, refresh / both, "done"),
+        ("OMBA, both", both, 1.0, "done"),
+        ("OMBA, from scratch", whole, whole / both, "done"),
+    ]
+    for name, work in retrained(past, quick).items():
+        if name != "OMBA, from scratch":
+            try:
+                seconds, ended = timed(work), "done"
+            except ImportError:
+                seconds, ended = float("nan"), "not installed"
+            table.rows.append((name, seconds, seconds / both, ended))
+    with tempfile.TemporaryDirectory() as folder:
+        data = coded(past, Path(folder))
+        quickest = float("inf")
+        for miner in MINERS:
+            one = apart("peers.py", miner, data, 10, seconds=60 if quick else 300)
+            table.rows.append((f"{miner}, all over", one.seconds, one.seconds / both, one.ended))
+            quickest = min(quickest, one.seconds if one.done else float("inf"))
+    table.bar("a day's learning cheaper than retraining", whole / day, "at least", 100.0)
+    table.bar("rules refreshed faster than the quickest miner starts over", quickest / refresh, "at least", 10.0)
+    table.bar("day and rules together, faster than the quickest miner", quickest / both, "at least", 10.0)
+    return table
+
+
+def suite(quick: bool) -> list[Table]:
+    return [compare(level, quick) for level in (("synthetic",) if quick else ("product_type", "product_id"))]

@@ -1,0 +1,79 @@
+"""Limit: what the machine can do, measured, against what the kernel uses, in one run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from measure import Table, in_turns
+from omba.model import kernels
+from omba.model.sampler import sampler
+
+
+@njit(nogil=True)
+def hot_rows(table, squares, line, back, rounds, kind):  # type: ignore[no-untyped-def]
+    """Row operations of the kernel on four rows that never leave the nearest cache."""
+    total = np.float32(0.0)
+    for i in range(rounds):
+        row, sums = table[i & 3], squares[i & 3]
+        if kind == 0:
+            kernels.push(row, sums, line, back, np.float32(0.001), np.float32(0.001), True)
+        elif kind == 1:
+            kernels.step(row, sums, line, np.float32(0.001), True)
+        else:
+            total += kernels.dot(row, line)
+    return total
+
+
+def suite(quick: bool) -> list[Table]:
+    """What a product costs, against its row operations in the nearest cache and its bytes at the machine's best pace.
+
+    For each product the kernel pushes three rivals, steps the product and its user, takes six dot products and passes
+    eight times over working lines; rivals and product, vector and AdaGrad sum, are read from and written to the tables.
+    """
+    d, rows, negatives, n, size = 300, 4_000, 3, 200 if quick else 2_000, 8
+    rng = np.random.default_rng(0)
+    table, users = rng.random((rows, d), np.float32), rng.random((100, d), np.float32)
+    squares, user_squares = np.ones_like(table), np.ones_like(users)
+    line, back = rng.random(d, np.float32), np.zeros(d, np.float32)
+    offsets = np.arange(0, (n + 1) * size, size)
+    items = np.concatenate([np.sort(rng.choice(rows, size, replace=False)) for _ in range(n)]).astype(np.int32)
+    draw, user_draw = sampler(np.ones(rows, np.int64), 0.75), sampler(np.ones(100, np.int64), 0.75)
+    owners, ones = rng.integers(0, 100, n).astype(np.int32), np.ones(len(items), np.float32)
+
+    def learn() -> None:
+        kernels.learn_baskets(
+            np.arange(n), offsets, items, ones, owners, table, squares, users, user_squares, *draw, *user_draw,
+            negatives, 0.01, 0.1, 0.5, False, True, np.array([1, 2], np.uint64),
+        )  # fmt: skip
+
+    big, rounds = np.ones(4_000_000 if quick else 64_000_000, np.float32), 1_000 if quick else 100_000
+    copy = np.empty_like(big)
+    hot = {k: partial(hot_rows, table, squares, line, back, rounds, i) for i, k in enumerate(("push", "step", "dot"))}
+    found = in_turns({"learn": learn, "copy": lambda: np.copyto(copy, big), **hot}, 1 if quick else 7)
+    push, step, dot = (found[k].median / rounds * 1e9 for k in hot)
+    actual = found["learn"].median / len(items) * 1e9
+    arithmetic = negatives * push + 2 * step + (negatives + 3 + 8) * dot
+    moved = 4 * d * (negatives + 1) * 4
+    pace = 2 * big.nbytes / found["copy"].median
+    told = Table(
+        "What a product costs the kernel, 300 dimensions and three rivals", ("what", "ns", "share of its time")
+    )
+    told.rows += [
+        ("a product, learned", actual, 1.0),
+        ("its arithmetic alone, all rows in the nearest cache", arithmetic, arithmetic / actual),
+        (
+            f"its {moved / 1000:.0f} kB of rows at the pace of main memory",
+            moved / pace * 1e9,
+            moved / pace * 1e9 / actual,
+        ),
+        ("one rival: row pushed", push, push / actual),
+        ("one row stepped", step, step / actual),
+        ("one dot product", dot, dot / actual),
+    ]
+    binding = max(arithmetic, moved / pace * 1e9)
+    told.bar("share of the limit that binds", binding / actual, "at least", 0.6)
+    told.rows.append((f"main memory copies {pace / 1e9:.1f} GB a second", float("nan"), float("nan")))
+    return [told]
