@@ -5,7 +5,8 @@
 
 import { FONT } from "./theme.js";
 
-const SIZES = 14;
+const SIZES = 28, TEXTS = 600, CELL = 12, LONGEST = 28;
+const MANY = 20000;
 
 export class Cloud {
   constructor(canvas) {
@@ -16,6 +17,7 @@ export class Cloud {
     this.camera = { x: 0, y: 0, scale: 1 };
     this.lines = [];
     this.masks = new Map();
+    this.texts = new Map();
   }
 
   // Points by column: places, group (an index into colours) and weight, best first, so that names can be taken in order.
@@ -30,20 +32,21 @@ export class Cloud {
     this.size = Float32Array.from(order, (i) => 0.75 + 0.75 * (Math.log1p(weight[i]) / Math.max(most, 1e-9)));
   }
 
-  // Colours as [red, green, blue]; groups that are not `visible` are faint.
+  // Colours as 0xBBGGRR, as pixels hold them; groups that are not `visible` are faint.
   paint({ colours, visible, paper, ink, halo }) {
     this.hues = colours;
     this.visible = visible;
     this.paper = paper;
     this.ink = ink;
     this.halo = halo;
-    this.masks.clear();
+    this.texts.clear();
   }
 
-  resize() {
-    const ratio = Math.min(2, devicePixelRatio || 1);
+  // Many points are drawn at the screen's coarser resolution while they move, and sharp once they rest.
+  resize(moving = false) {
+    const ratio = moving && this.n > MANY ? 1 : Math.min(2, devicePixelRatio || 1);
     const width = Math.round(this.canvas.clientWidth * ratio), height = Math.round(this.canvas.clientHeight * ratio);
-    if (!width || !height || (width === this.canvas.width && height === this.canvas.height)) return;
+    if (!width || !height || (width === this.image?.width && height === this.image.height)) return;
     this.canvas.width = width;
     this.canvas.height = height;
     this.ratio = ratio;
@@ -66,24 +69,24 @@ export class Cloud {
 
   // The point under a place on the screen, −1 where there is none near.
   find(px, py, reach = 12) {
-    let best = -1, nearest = reach * reach;
+    const { x, y, group, camera: { scale } } = this;
+    const atX = this.camera.x + (px - this.canvas.clientWidth / 2) / scale, atY = this.camera.y - (py - this.canvas.clientHeight / 2) / scale;
+    let best = -1, nearest = (reach / scale) ** 2;
     for (let i = 0; i < this.n; i++) {
-      if (!this.visible(this.group[i])) continue;
-      const dx = (this.x[i] - this.camera.x) * this.camera.scale + this.canvas.clientWidth / 2 - px;
-      const dy = this.canvas.clientHeight / 2 - (this.y[i] - this.camera.y) * this.camera.scale - py;
-      const apart = dx * dx + dy * dy;
-      if (apart < nearest) [best, nearest] = [i, apart];
+      const apart = (x[i] - atX) ** 2 + (y[i] - atY) ** 2;
+      if (apart < nearest && this.visible(group[i])) [best, nearest] = [i, apart];
     }
     return best;
   }
 
-  draw({ names = true } = {}) {
+  draw(moving = false) {
+    this.resize(moving);
     if (!this.pixels || !this.n) return;
     this.stampAll();
     this.pen.putImageData(this.image, 0, 0);
     this.pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.join();
-    if (names) this.write();
+    this.write();
     this.pen.setTransform(1, 0, 0, 1, 0, 0);
   }
 
@@ -93,37 +96,29 @@ export class Cloud {
     const scale = camera.scale * ratio, cx = width / 2 - camera.x * scale, cy = height / 2 + camera.y * scale;
     // Points grow with the square root of the zoom, and start smaller where there are many of them.
     const base = Math.min(5, Math.max(1.1, 130 / Math.sqrt(this.n))) * Math.min(2.2, Math.sqrt(camera.scale / this.home)) * ratio;
+    const groups = this.hues.map((hue, g) => ({ hue, faint: !this.visible(g) }));
     for (let i = this.n - 1; i >= 0; i--) {
       const px = Math.round(x[i] * scale + cx), py = Math.round(cy - y[i] * scale);
-      const mask = this.mask(Math.min(SIZES * 2, Math.max(2, Math.round(2 * base * size[i]))));
-      const r = mask.reach;
-      if (px < r || py < r || px >= width - r || py >= height - r) continue;
-      const lit = this.visible(group[i]);
-      this.stamp(mask, (py - r) * width + px - r, width, this.hues[group[i]], lit ? 1 : 0.12);
+      const diameter = Math.min(SIZES, Math.max(2, Math.round(2 * base * size[i])));
+      if (px < SIZES || py < SIZES || px >= width - SIZES || py >= height - SIZES) continue;
+      const { hue, faint } = groups[group[i]];
+      stamp(pixels, this.mask(diameter, faint), py * width + px, hue & 0xff00ff, hue & 0xff00);
     }
   }
 
-  stamp({ reach, alpha }, corner, width, [red, green, blue], strength) {
-    const side = 2 * reach + 1, { pixels } = this;
-    for (let row = 0, k = 0; row < side; row++) {
-      for (let column = 0, at = corner + row * width; column < side; column++, k++, at++) {
-        const a = alpha[k] * strength;
-        if (a <= 0.004) continue;
-        const under = pixels[at], b = 1 - a;
-        pixels[at] = 0xff000000 | ((((under >>> 16) & 255) * b + blue * a) << 16) | ((((under >>> 8) & 255) * b + green * a) << 8) | ((under & 255) * b + red * a);
-      }
-    }
-  }
-
-  // A disc of a given diameter in half pixels, soft at its edge.
-  mask(diameter) {
-    let mask = this.masks.get(diameter);
-    if (!mask) {
-      const radius = diameter / 2, reach = Math.ceil(radius);
-      const alpha = new Float32Array((2 * reach + 1) ** 2);
-      for (let row = -reach, k = 0; row <= reach; row++)
-        for (let column = -reach; column <= reach; column++, k++) alpha[k] = 0.8 * Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(row, column)));
-      this.masks.set(diameter, (mask = { reach, alpha }));
+  // A disc of a given diameter, soft at its edge: how far each of its pixels is from its middle in memory, and how much
+  // of it, in 256ths, is covered. One for each diameter and width of the picture, faint or not.
+  mask(diameter, faint) {
+    const key = faint ? -diameter : diameter;
+    let mask = this.masks.get(key);
+    if (mask?.width !== this.image.width) {
+      const { width } = this.image, radius = diameter / 2, reach = Math.ceil(radius), places = [], cover = [];
+      for (let row = -reach; row <= reach; row++)
+        for (let column = -reach; column <= reach; column++) {
+          const share = Math.round((faint ? 26 : 205) * Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(row, column))));
+          if (share > 1) places.push(row * width + column), cover.push(share);
+        }
+      this.masks.set(key, (mask = { width, places: Int32Array.from(places), cover: Int32Array.from(cover) }));
     }
     return mask;
   }
@@ -149,35 +144,62 @@ export class Cloud {
     }
   }
 
-  // Names in order of importance, each where no other has been written yet.
+  // Names in order of importance, each where no other has been written yet: the screen is cut into cells, and a name
+  // takes those it covers.
   write() {
-    const { pen } = this, wide = this.canvas.clientWidth, tall = this.canvas.clientHeight;
-    const most = Math.max(12, Math.round((wide * tall) / 14000)), taken = new Set();
-    pen.textAlign = "center";
-    pen.lineJoin = "round";
+    const wide = this.canvas.clientWidth, tall = this.canvas.clientHeight;
+    const columns = Math.ceil(wide / CELL) + 1, rows = Math.ceil(tall / CELL) + 1, taken = new Uint8Array(columns * rows);
+    const most = Math.max(12, Math.round((wide * tall) / 14000));
+    const faint = this.hues.map((_, g) => !this.visible(g));
+    const { x, y, camera: { scale, x: cx, y: cy } } = this;
     let written = 0;
-    const first = [this.chosen, ...this.lines.map(([, to]) => to)].filter((i) => i >= 0);
     const one = (i, strong) => {
-      const [px, py] = this.screen(i);
-      if (px < 0 || py < 0 || px > wide || py > tall || (!strong && !this.visible(this.group[i]))) return;
-      const text = this.names[i].length > 28 ? this.names[i].slice(0, 27) + "…" : this.names[i];
-      const half = text.length * 2.9 + 6;
-      const cells = [];
-      for (let column = Math.floor((px - half) / 12); column <= (px + half) / 12; column++)
-        for (let row = Math.floor((py - 18) / 12); row <= (py + 4) / 12; row++) cells.push(column * 4096 + row);
-      if (i !== this.chosen && cells.some((cell) => taken.has(cell))) return;
-      cells.forEach((cell) => taken.add(cell));
-      pen.font = `${strong ? "600 " : ""}10.5px ${FONT}`;
-      pen.lineWidth = 3;
-      pen.strokeStyle = this.halo;
-      pen.fillStyle = this.ink;
-      pen.strokeText(text, px, py - 8);
-      pen.fillText(text, px, py - 8);
+      const px = (x[i] - cx) * scale + wide / 2, py = tall / 2 - (y[i] - cy) * scale;
+      if (px < 0 || py < 0 || px > wide || py > tall) return;
+      const half = Math.min(this.names[i].length, LONGEST) * 2.9 + 6;
+      const left = Math.max(0, Math.floor((px - half) / CELL)), right = Math.min(columns - 1, Math.floor((px + half) / CELL));
+      const top = Math.max(0, Math.floor((py - 18) / CELL)), bottom = Math.min(rows - 1, Math.floor((py + 4) / CELL));
+      if (i !== this.chosen)
+        for (let row = top; row <= bottom; row++) for (let k = row * columns + left; k <= row * columns + right; k++) if (taken[k]) return;
+      for (let row = top; row <= bottom; row++) taken.fill(1, row * columns + left, row * columns + right + 1);
+      const name = this.names[i], drawn = this.text(name.length > LONGEST ? name.slice(0, LONGEST - 1) + "…" : name, strong);
+      this.pen.drawImage(drawn, px - drawn.wide / 2, py - 20, drawn.wide, drawn.tall);
       written++;
     };
-    first.forEach((i) => one(i, true));
-    for (let i = 0; i < this.n && written < most && i < 4000; i++) one(i, false);
-    pen.lineWidth = 1;
+    if (this.chosen >= 0) one(this.chosen, true);
+    for (const [, to] of this.lines) one(to, true);
+    for (let i = 0; i < this.n && written < most && i < 4000; i++) if (!faint[this.group[i]]) one(i, false);
+  }
+
+  // A name as a picture with a halo, made once: to write it anew for each frame would take longer than all the points.
+  text(text, strong) {
+    const key = `${strong}${text}`;
+    let drawn = this.texts.get(key);
+    if (drawn?.ratio !== this.ratio) {
+      drawn = document.createElement("canvas");
+      const pen = drawn.getContext("2d"), font = `${strong ? "600 " : ""}10.5px ${FONT}`;
+      pen.font = font;
+      Object.assign(drawn, { ratio: this.ratio, wide: Math.ceil(pen.measureText(text).width) + 8, tall: 18 });
+      drawn.width = drawn.wide * this.ratio;
+      drawn.height = drawn.tall * this.ratio;
+      pen.scale(this.ratio, this.ratio);
+      Object.assign(pen, { font, lineJoin: "round", lineWidth: 3, strokeStyle: this.halo, fillStyle: this.ink });
+      pen.strokeText(text, 4, 12);
+      pen.fillText(text, 4, 12);
+      this.texts.set(key, drawn);
+      if (this.texts.size > TEXTS) this.texts.delete(this.texts.keys().next().value);
+    }
+    return drawn;
+  }
+}
+
+// Blends a disc into the pixels around a place. Red and blue are blended in one multiplication, green in another.
+function stamp(pixels, { places, cover }, middle, redBlue, green) {
+  for (let k = 0; k < places.length; k++) {
+    const at = middle + places[k], a = cover[k], b = 256 - a, under = pixels[at];
+    pixels[at] = 0xff000000
+      | (((Math.imul(redBlue, a) + Math.imul(under & 0xff00ff, b)) >>> 8) & 0xff00ff)
+      | (((Math.imul(green, a) + Math.imul(under & 0xff00, b)) >>> 8) & 0xff00);
   }
 }
 

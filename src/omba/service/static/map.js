@@ -1,6 +1,6 @@
 // Map: all products in two dimensions, near those they are bought like, coloured by department.
 
-import { h, fill, calm } from "./dom.js";
+import { h, fill, later, calm } from "./dom.js";
 import { get } from "./api.js";
 import { Cloud } from "./cloud.js";
 import { change, here, parse } from "./route.js";
@@ -29,6 +29,7 @@ export class MapView {
       h("div.over", {}, this.search.element, h("div.zoom", {}, button("+", "Nearer", () => this.zoom(1.6)), button("−", "Farther", () => this.zoom(1 / 1.6)), button("⤢", "All of it", () => this.fly(this.cloud.whole())))),
       h("div.side", {}, this.card, this.legend), this.caption, this.tip));
     this.hidden = new Set();
+    this.still = later(() => this.redraw(), 150);
     this.listen();
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(this.canvas);
@@ -68,11 +69,10 @@ export class MapView {
     if (!this.told) return;
     const hues = isDark() ? DARK : LIGHT, grey = colour("haze");
     this.hue = new Map(this.ranked.map(({ d }, i) => [d, hues[i] ?? grey]));
-    const [red, green, blue] = rgb(colour("paper"));
     this.cloud.paint({
-      colours: this.told.departments.map((_, d) => rgb(this.hue.get(d) ?? grey)),
+      colours: this.told.departments.map((_, d) => pixel(this.hue.get(d) ?? grey)),
       visible: (d) => !this.hidden.has(this.told.departments[d]),
-      paper: (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0, ink: colour("ink"), halo: colour("paper"),
+      paper: (0xff000000 | pixel(colour("paper"))) >>> 0, ink: colour("ink"), halo: colour("paper"),
     });
     fill(this.legend, this.ranked.map(({ d, n, name }) => {
       const dot = h("span.dot");
@@ -124,11 +124,13 @@ export class MapView {
     this.redraw();
   }
 
-  // One drawing a frame, whatever happened meanwhile.
-  redraw() {
+  // One drawing a frame, whatever happened meanwhile, and a sharp one when all is still.
+  redraw(moving = false) {
+    this.moving = moving;
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
-      this.cloud.draw();
+      this.cloud.draw(this.moving);
+      if (this.moving) this.still();
     });
   }
 
@@ -139,7 +141,7 @@ export class MapView {
       if (flight !== this.flight) return;
       const t = Math.min(1, Math.max(0, (now - start) / span)), ease = 1 - (1 - t) ** 3;
       this.cloud.camera = { x: from.x + (to.x - from.x) * ease, y: from.y + (to.y - from.y) * ease, scale: from.scale * (to.scale / from.scale) ** ease };
-      this.cloud.draw();
+      this.cloud.draw(t < 1);
       if (t < 1) requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
@@ -152,14 +154,14 @@ export class MapView {
     const next = Math.min(400 * this.cloud.home, Math.max(0.5 * this.cloud.home, scale * by));
     const dx = px - this.canvas.clientWidth / 2, dy = this.canvas.clientHeight / 2 - py;
     this.cloud.camera = { x: x + dx / scale - dx / next, y: y + dy / scale - dy / next, scale: next };
-    this.redraw();
+    this.redraw(true);
   }
 
   move(dx, dy) {
     this.flight = null;
     const { x, y, scale } = this.cloud.camera;
     this.cloud.camera = { x: x - dx / scale, y: y + dy / scale, scale };
-    this.redraw();
+    this.redraw(true);
   }
 
   listen() {
@@ -222,10 +224,12 @@ export class MapView {
 
   leave() {
     this.asked = this.picked = this.flight = null;
+    this.still.cancel();
     cancelAnimationFrame(this.frame);
     this.sized.disconnect();
     removeEventListener("themechange", this.retheme);
   }
 }
 
-const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+// #rrggbb as a pixel holds it: blue, green, red.
+const pixel = (hex) => (parseInt(hex.slice(5, 7), 16) << 16) | (parseInt(hex.slice(3, 5), 16) << 8) | parseInt(hex.slice(1, 3), 16);
