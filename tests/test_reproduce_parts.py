@@ -136,7 +136,8 @@ def test_pairs_of_baskets_are_of_one_user_or_of_two():
 
     same, different = supp1.pairs(users, 500, np.random.default_rng(0))
 
-    assert (users[same[:, 0]] == users[same[:, 1]]).all() and (same[:, 0] != same[:, 1]).all()
+    assert (users[same[:, 0]] == users[same[:, 1]]).all()
+    assert (same[:, 0] != same[:, 1]).all()
     assert (users[different[:, 0]] != users[different[:, 1]]).all()
     assert not np.isin(users[[*same.ravel(), *different.ravel()]], [-1, 2]).any()  # nobody, and a user of one basket
     assert stats.chisquare(np.bincount(users[same[:, 0]])[[1, 3]]).pvalue > 1e-4  # users alike, however many baskets

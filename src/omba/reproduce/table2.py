@@ -92,7 +92,7 @@ def run(workshop: Workshop) -> Result:
         findings=[*findings(found), *left_out],
         settings=(
             f"{workshop.setting}; {workshop.scale.windows} windows of a day, 10 negatives, one hidden product a "
-            "basket; ± is the standard error of the margin over windows; seconds with two methods at a time"
+            "basket; ± is the standard error of the margin over windows; seconds are the processor's own"
         ),
     )
 

@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trial:
-    """The rank of every hidden product, window by window, and the seconds and bytes it took."""
+    """The rank of every hidden product, window by window, the seconds of one processor and the bytes it took."""
 
     by_window: Sequence[NDArray[np.float64]]
     learn_seconds: float
@@ -244,8 +244,8 @@ def _do(job: Job) -> dict[str, Any]:
         return {"skipped": str(error)}
     return {
         "ranks": [ranks.tolist() for ranks in trial.by_window],
-        "learn": trial.learn_seconds,
-        "score": trial.score_seconds,
+        "learn": trial.learn_work,
+        "score": trial.score_work,
         "peak": trial.peak_memory,
         "online": trial.online,
     }
