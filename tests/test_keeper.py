@@ -35,6 +35,24 @@ def test_an_entry_is_left_at_the_end_of_each_month_and_at_the_end(baskets, tmp_p
     assert omba.OMBA.load(tmp_path).n_baskets == model.n_baskets
 
 
+def test_an_entry_holds_rare_and_unseen_rules_after_the_best(baskets, tmp_path, monkeypatch):
+    monkeypatch.setattr("omba.store.keeper.RULES", 20)
+    monkeypatch.setattr("omba.store.keeper.KNOWN", 100)
+    learned(baskets, Keeper(tmp_path, "month"))
+    table = history_of(tmp_path).entries[-1].rules
+    assert set(table["status"].to_pylist()[20:]) == {"rare", "unseen"}
+    rules = list(zip(map(tuple, table["antecedents"].to_pylist()), table["consequents"].to_pylist(), strict=True))
+    assert all(rules.count(rule) == 1 for rule in rules)
+
+
+def test_an_entry_has_a_map_near_the_one_before(baskets, tmp_path):
+    learned(baskets, Keeper(tmp_path, "month"))
+    before, after = (entry.places for entry in history_of(tmp_path).entries[-2:])
+    assert np.isfinite(after).all(axis=1).sum() > 100
+    moved = np.linalg.norm(after[: len(before)] - before, axis=1)
+    assert np.nanmedian(moved) < 0.3 * np.nanstd(before)
+
+
 def test_what_was_learned_until_the_last_span_outlives_a_crash(baskets, tmp_path):
     keeper, model = Keeper(tmp_path, "month"), omba.OMBA(dim=8, epochs=1, pairs=20_000)
     for window in baskets.between(None, "2017-02-10").windows("1d"):

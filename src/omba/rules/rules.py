@@ -218,6 +218,25 @@ class Rules:
         return page.html(self)
 
 
+def joined(tables: Sequence[Rules]) -> Rules:
+    """Tables of one space one after another; a rule that comes again is left out."""
+    first = tables[0]
+    given = [name for name in first.given if all(name in table.given for table in tables)]
+    whole = replace(
+        first,
+        antecedents=[items for table in tables for items in table.antecedents],
+        consequents=[items for table in tables for items in table.consequents],
+        count=np.concatenate([table.count for table in tables]),
+        n_a=np.concatenate([table.n_a for table in tables]),
+        n_b=np.concatenate([table.n_b for table in tables]),
+        given={name: np.concatenate([table.given[name] for table in tables]) for name in given},
+    )
+    rows: dict[tuple[Items, Items], int] = {}
+    for row, sides in enumerate(whole.sides):
+        rows.setdefault(sides, row)
+    return whole if len(rows) == len(whole) else whole.take(np.array(list(rows.values()), np.int64))
+
+
 def items_array(items: Sequence[Any]) -> Column:
     """A column of tuples or sets: numpy would take tuples of one length for a matrix."""
     out = np.empty(len(items), object)

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from omba.baskets import Baskets, Clock, Every
 from omba.errors import InputError
 from omba.model import OMBA
+from omba.rules.filter import Filter
 from omba.rules.from_model import mine_rules
 from omba.rules.layout import places
-from omba.rules.rules import Rules
+from omba.rules.nearest import MIN_COUNT
+from omba.rules.rules import Rules, joined
 from omba.store.history import History
 from omba.store.journal import JOURNAL
 
@@ -24,15 +26,17 @@ HISTORY = "history"
 """The folder beside a model's snapshots."""
 RULES = 1_000
 """Rules in an entry: enough to tell one that has gone from one that slipped a few places."""
+SELDOM = 200
+"""Rare rules, and unseen ones, in an entry."""
+KNOWN = 1_000
+"""Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
+MAPPED = 20_000
+"""Products up to which every entry has a map of its own; of more, only the last, since one takes half a minute."""
 
 
 def history_of(folder: Path) -> History:
     """The history of the model in a folder."""
     return History(folder / HISTORY)
-
-
-MAPPED = 20_000
-"""Products up to which every entry has a map of its own; of more, only the last, since one takes half a minute."""
 
 
 class Keeper:
@@ -103,9 +107,14 @@ class Keeper:
 
 
 def mined(model: OMBA) -> Rules | None:
-    """The rules of an entry; None where a model has hardly begun."""
+    """The rules of an entry: the best, and after them the best of the rare and of the unseen, which hardly ever are
+    among those; None where a model has hardly begun."""
     with suppress(InputError), quietly():
-        return mine_rules(model, top=RULES)
+        tables = [mine_rules(model, top=RULES)]
+        for status, least in (("rare", MIN_COUNT), ("unseen", max(MIN_COUNT, model.n_baskets // KNOWN))):
+            with suppress(InputError):
+                tables.append(mine_rules(model, top=SELDOM, where=Filter(status=status), min_count=least))
+        return joined(tables)
     return None
 
 
