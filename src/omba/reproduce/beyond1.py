@@ -47,7 +47,10 @@ def run(workshop: Workshop) -> Result:
         axes.grid(visible=False)
         axes.legend(loc="lower right")
 
-    rows: Rows = [[name, one.before, one.holds, f"{one.support:.5f}"] for name, one in reversed(ordered)]
+    rows: Rows = [
+        [name, one.before, one.holds, None if one.support != one.support else f"{one.support:.5f}"]
+        for name, one in reversed(ordered)
+    ]
     unseen: Rows = [[f"by {one.ranking.replace('_', ' ')}", one.top, one.occurred, one.chance] for one in told.appeared]
     likely: Rows = [[one.lift, one.log_likelihood] for one in told.likely]
     covered: Rows = [[one.pairs, one.number, one.inside, one.below] for one in told.covered]

@@ -28,9 +28,13 @@ def run(workshop: Workshop) -> Result:
                     fontsize=7.5,
                     color=colour,
                 )
-            one.set(xscale="log", xlabel="seconds spent learning", title=data)
+            one.set(
+                xscale="log",
+                xlabel="seconds of learning, all windows",
+                title=f"{data}: blue dots online, grey squares anew each window",
+            )
             one.margins(x=0.22)
-        axes[0].set(ylabel="MRR (blue dots: online, once; grey squares: anew for each window)")
+        axes[0].set(ylabel="MRR")
 
     rows: Rows = []
     for data, trials in found.items():

@@ -28,7 +28,7 @@ def run(workshop: Workshop) -> Result:
             axes.plot(LIFTS, share, marker=mark, color=colour, label=NAMES[name])
         axes.plot(LIFTS, SHARES["omba"], marker=".", label="OMBA, paper", **PAPER)
         axes.set(xlabel="lift above", ylabel=f"share of the top {TOP} rules", xticks=list(LIFTS), ylim=(-0.03, 1.05))
-        axes.legend(fontsize=8.5, ncols=2)
+        axes.legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(1, 1))
 
     rows: Rows = [[f"{NAMES[name].split(',')[0]}, paper", *map(float, share)] for name, share in SHARES.items()]
     rows += [[f"{NAMES[name]}, here", *share] for name, share in found.items()]
@@ -58,7 +58,7 @@ def run(workshop: Workshop) -> Result:
             ),
         ],
         tables=[Table(f"Share of the top {TOP} rules with a lift above", ("miner", *map(str, LIFTS)), rows, digits=2)],
-        pictures=[draw("fig4a", "Share of the top 100 rules above each lift, by miner", paint)],
+        pictures=[draw("fig4a", "Share of the top 100 rules above each lift, by miner", paint, width=8.6)],
         differs=(
             f"Rules are mined from the baskets before {workshop.scale.split} only, so that they can be judged by what "
             "came after (beyond1); the paper names no least confidence and no order for Apriori: here they are "

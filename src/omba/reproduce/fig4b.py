@@ -44,7 +44,7 @@ def run(workshop: Workshop) -> Result:
     rows: Rows = []
     for (first, second, paper, *_), (a, b) in zip(PAPER, pairs, strict=True):
         if a < 0 or b < 0:
-            rows.append([f"{first}, {second}", paper, "not in the public data", None, None])
+            rows.append([f"{first}, {second}", paper, "not sold in this time", None, None])
             continue
         cosine = float(cosines(model.product_vectors, np.array([a]), np.array([b]))[0])
         rows.append([f"{first}, {second}", paper, lift(before, a, b), int(before.pairs([a], [b])[0]), cosine])
@@ -107,7 +107,7 @@ def run(workshop: Workshop) -> Result:
             ),
         ],
         differs=(
-            "Nine months instead of two years, and other names for some products ('Spinach' is taken to be bulk "
+            "One year at most instead of two, and other names for some products ('Spinach' is taken to be bulk "
             "spinach); the paper's lifts for eggs (94 and 162) are of product types sold a handful of times, whose "
             "lift is luck, and smoke detectors are not in the public data."
         ),

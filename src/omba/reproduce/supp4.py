@@ -29,11 +29,14 @@ def run(workshop: Workshop) -> Result:
     ours = {name: {value: trials[contenders[name, value]].mrr for value in values} for name, values in sweeps.items()}
     error = spread(trials[Contender("omba-paper")])
 
+    every = [mrr for curves in (ours, CURVES) for found in curves.values() for mrr in found.values()]
+    low, high = min(every), max(every)
+
     def paint(*axes: Any) -> None:
         for one, (name, mrr) in zip(axes, ours.items(), strict=True):
             one.plot(list(CURVES[name]), list(CURVES[name].values()), marker="s", label="paper", **PAPER)
             one.plot(list(mrr), list(mrr.values()), "o-", color=BLUE, label="here")
-            one.set(xlabel=NAMES[name], ylim=(0.45, 0.65), xscale="log" if name == "tau" else "linear")
+            one.set(xlabel=NAMES[name], ylim=(low - 0.02, high + 0.02), xscale="log" if name == "tau" else "linear")
         axes[0].set(ylabel="MRR")
         axes[0].legend(loc="lower right")
 
@@ -43,14 +46,14 @@ def run(workshop: Workshop) -> Result:
         for value, mrr in found.items()
     ]
     range_of = {name: max(found.values()) - min(found.values()) for name, found in ours.items()}
-    low, high = min(ours["dim"]), 300
-    growth = ours["dim"][high] - ours["dim"][low]
+    least, most = min(ours["dim"]), 300
+    growth = ours["dim"][most] - ours["dim"][least]
     return Result(
         claims=[
             Claim(
                 "MRR grows with d up to 300, by much",
-                f"{CURVES['dim'][low]:.3f} at {low:g}, {CURVES['dim'][high]:.3f} at {high}",
-                f"{ours['dim'][low]:.3f} at {low:g}, {ours['dim'][high]:.3f} at {high}",
+                f"{CURVES['dim'][least]:.3f} at {least:g}, {CURVES['dim'][most]:.3f} at {most}",
+                f"{ours['dim'][least]:.3f} at {least:g}, {ours['dim'][most]:.3f} at {most}",
                 "yes" if growth > 0.05 else "partly" if growth > 2 * error else "no",
             ),
             Claim(

@@ -135,7 +135,7 @@ def compared(data: str, trials: Trials) -> Table:
         method = SAME.get(contender.key, contender.key)
         paper = PAPER.get("" if contender.key == "omba" else method, {}).get(short(data), (None,) * 3)
         rows.append([NAMES[contender.key], *paper, trial.mrr, trial.recall(1), trial.dcg])
-    columns = ("method", "paper MRR", "R@1", "DCG", "here MRR", "R@1", "DCG")
+    columns = ("method", "paper: MRR", "paper: R@1", "paper: DCG", "here: MRR", "here: R@1", "here: DCG")
     return Table(f"Finding a hidden product, {short(data)}", columns, rows, digits=4)
 
 

@@ -28,7 +28,8 @@ STABLE = 10
 
 
 def run(workshop: Workshop) -> Result:
-    early, late = (workshop.learned(date=date) for date in workshop.scale.dates)
+    dates = workshop.scale.dates
+    early, late = (workshop.learned(date=date) for date in dates)
     rows: Rows = []
     kept: dict[str, int] = {}
     for name, label in TARGETS.items():
@@ -54,8 +55,8 @@ def run(workshop: Workshop) -> Result:
                     "target",
                     "paper, month 11",
                     "paper, month 17",
-                    f"here, before {workshop.scale.dates[0]}",
-                    f"here, before {workshop.scale.dates[1]}",
+                    f"here, before {dates[0]}",
+                    f"here, before {dates[1]}",
                     "kept",
                 ),
                 rows,
@@ -63,9 +64,9 @@ def run(workshop: Workshop) -> Result:
             )
         ],
         differs=(
-            f"The public year has calendar dates: here it is winter ({workshop.scale.dates[0]}) and summer "
-            f"({workshop.scale.dates[1]}) of 2017, the same model read at two moments, where the paper has months 11 "
-            "and 17 of its two years; products in fewer than 20 baskets by then are left out."
+            f"The public year has calendar dates: here it is the same model read before {' and before '.join(dates)}, "
+            "where the paper has months 11 and 17 of its two years; products in fewer than 20 baskets by then are "
+            "left out."
         ),
         settings=f"{workshop.setting}; OMBA with its defaults, product types, nearest by cosine",
     )

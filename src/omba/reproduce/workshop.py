@@ -58,7 +58,7 @@ class Scale:
         if self.name == FULL.name:
             return ""
         cut = ", ".join(f"{name} before {until}" for name, until in self.until)
-        return f"Quick run: {self.windows} windows in place of {FULL.windows}; of {cut} only. Figures are rough."
+        return f"Quick run: {self.windows} windows in place of {FULL.windows}, and only {cut}. Figures are rough."
 
 
 FULL = Scale("full")
@@ -164,4 +164,4 @@ class Workshop:
     @property
     def setting(self) -> str:
         """What it takes to get the same figures again."""
-        return f"seed {self.seed}" + (f"; {self.scale.words.rstrip('.')}" if self.scale.words else "")
+        return f"seed {self.seed}"
