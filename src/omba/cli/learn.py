@@ -17,6 +17,7 @@ from omba.cli import options
 from omba.cli.follow import agree, follow_source
 from omba.cli.output import write_json
 from omba.cli.sources import Columns, opened, tell
+from omba.cli.spark import learn_on_spark, master_of
 from omba.errors import SettingError
 from omba.model import OMBA
 from omba.model.snapshot import CURRENT
@@ -52,6 +53,9 @@ def learn(
     lateness: Annotated[
         str, typer.Option(metavar="SPAN", help="With --follow: how long after its end a window waits for baskets.")
     ] = "0",
+    engine: Annotated[
+        str, typer.Option(metavar="ENGINE", help="Where to learn: omba, spark (on this machine) or spark:MASTER.")
+    ] = "omba",
     json: options.Json = None,
     **settings: Any,
 ) -> None:
@@ -59,7 +63,15 @@ def learn(
     wanted = {**(PAPER if paper else {}), **options.read_settings(settings)}
     columns = Columns(basket, product, user, time, price, quantity, store)
     kept = None if history == "none" else history
-    if follow:
+    master = master_of(engine)
+    if follow and master:
+        raise SettingError(f"--engine {engine} does not --follow: omba.spark.learn_stream learns a stream on Spark")
+    if master:
+        with stopping() as stop:
+            learner: OMBA = learn_on_spark(
+                source, model, columns, every, until, kept, wanted, new, master, _continued, stop
+            )
+    elif follow:
         if until is not None:
             raise SettingError(f"--until {until!r} and --follow contradict each other: leave one of them out")
         with stopping() as stop:

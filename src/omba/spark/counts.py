@@ -1,0 +1,105 @@
+"""Counts: exactly how many baskets hold each product and each pair of products, however many there are.
+
+Each task counts the pairs of its baskets in a table of bounded size and passes on what it holds when that is full, so
+that a pair met a thousand times in a task is shuffled once; the sums meet by key. Labels become codes for it, and
+labels again at the end. The driver collects nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from omba.baskets import Label
+from omba.model.evidence import LARGEST
+from omba.spark.baskets import SparkBaskets
+from omba.spark.failures import plainly
+from omba.spark.pairing import pairs
+from omba.spark.session import map_arrow, quietly
+
+AT_ONCE = 1 << 16
+"""Baskets counted at a time, at least."""
+
+
+def count_products(baskets: SparkBaskets) -> Any:
+    """A data frame (product, count)."""
+    return baskets.items.groupBy("product").count()
+
+
+def count_pairs(
+    baskets: SparkBaskets, minimum: int = 1, largest: int | None = LARGEST, labels: Sequence[Label] | None = None
+) -> Any:
+    """A data frame (a, b, count) of the pairs in `minimum` baskets or more, each once.
+
+    Of a basket of more than `largest` products only so many, chosen by a hash, are paired: 5,000 would make 12.5
+    million pairs of one visit. None pairs them all. With `labels`, pairs are told by their places in that list, a < b,
+    and other products are passed over.
+    """
+    from pyspark.sql import functions as F
+
+    with plainly("counting pairs"):
+        coded = codes(baskets, labels)
+        coded_items = baskets.items.join(coded, "product").select("basket", "code")
+        lists = coded_items.groupBy("basket").agg(F.sort_array(F.collect_list("code")).alias("codes"))
+        counted = map_arrow(capped(lists, largest).select("codes"), count_task, "key long, count long")
+        pairs = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= minimum)
+        told = pairs.select(
+            F.shiftright("key", 32).cast("int").alias("a"), F.col("key").cast("int").alias("b"), "count"
+        )
+        if labels is not None:
+            return told
+        first, second = (
+            coded.select(F.col("code").alias(side), F.col("product").alias(f"product_{side}")) for side in ("a", "b")
+        )
+        both = told.join(first, "a").join(second, "b")
+        return both.select(F.col("product_a").alias("a"), F.col("product_b").alias("b"), "count")
+
+
+def codes(baskets: SparkBaskets, labels: Sequence[Label] | None) -> Any:
+    """A data frame (product, code): places in the labels given, or in the order of all labels."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    if labels is None:
+        order = F.row_number().over(Window.orderBy("product")) - 1
+        return baskets.items.select("product").distinct().select("product", order.cast("int").alias("code"))
+    kind = dict(baskets.items.dtypes)["product"]
+    column = pa.array(labels, pa.string() if kind == "string" else pa.int64())
+    table = pa.table({"product": column, "code": pa.array(np.arange(len(labels), dtype=np.int32))})
+    with quietly():
+        return baskets.spark.createDataFrame(table)
+
+
+def capped(lists: Any, largest: int | None) -> Any:
+    """Baskets of codes, each of at most so many: those with the least hashes, so that a retried task takes the same."""
+    from pyspark.sql import functions as F
+
+    if largest is None:
+        return lists
+    hashed = "transform(codes, c -> struct(xxhash64(basket, c) AS h, c AS c))"
+    few = F.expr(f"array_sort(slice(array_sort({hashed}), 1, {largest}).c)")
+    return lists.withColumn("codes", F.when(F.size("codes") > largest, few).otherwise(F.col("codes")))
+
+
+def count_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One task: the pairs of its baskets, combined as far as the table reaches."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= AT_ONCE:
+            yield from combined(held)
+            held = []
+    if held:
+        yield from combined(held)
+
+
+def combined(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    lists = pa.Table.from_batches(batches)["codes"].combine_chunks()
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(lists).to_numpy())]).astype(np.int64)
+    items = pc.list_flatten(lists).to_numpy().astype(np.int32)
+    for keys, counts in pairs(offsets, items):
+        yield pa.RecordBatch.from_pydict({"key": pa.array(keys.astype(np.int64)), "count": pa.array(counts)})

@@ -1,0 +1,67 @@
+"""Failures: what went wrong inside an executor, as one sentence instead of pages of two languages' traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from omba.errors import OmbaError, SparkError
+
+RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
+"""The last line of a Python trace."""
+CAUSED = re.compile(r"Caused by: ([\w.$]+): ([^\n]+)")
+USER = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
+LOST = re.compile(
+    r"ExecutorLostFailure|Lost executor|[Ee]xecutor heartbeat|SparkContext was shut down|has been shutdown"
+)
+
+
+@contextmanager
+def plainly(work: str) -> Iterator[None]:
+    """Have a failure of Spark tell what was being done, and the cause."""
+    from py4j.protocol import Py4JError, Py4JNetworkError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except Py4JNetworkError as error:
+        raise SparkError(f"{work} failed: the connection to Spark is gone; start a new session") from error
+    except (Py4JError, PySparkException) as error:
+        raise SparkError(f"{work} failed on Spark: {cause(str(error))}") from error
+
+
+def cause(message: str) -> str:
+    """The sentence that matters in a message of Spark's.
+
+    >>> cause("Job aborted … Traceback (most recent call last):\\n  File 'x.py'\\nValueError: no vectors\\n\\tat org.x")
+    'no vectors (ValueError)'
+    >>> cause("[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03")
+    'Path does not exist: file:/nowhere'
+    """
+    told = USER.findall(message)
+    if told:
+        return _ended(told[-1])
+    raised = RAISED.findall(message)
+    if raised:
+        return _python(*raised[-1])
+    if LOST.search(message):
+        return "an executor was lost as often as Spark tries again; give executors more memory, or more tries"
+    caused = CAUSED.findall(message)
+    if caused:
+        kind, words = caused[-1]
+        return f"{_ended(words)} ({kind.rpartition('.')[2]})"
+    first = next((line for line in message.splitlines() if line.strip()), message)
+    return _ended(re.sub(r"^\[[\w.]+\] ", "", first.strip()))
+
+
+def _python(kind: str, words: str) -> str:
+    kind = kind.rpartition(".")[2]
+    if kind == "ModuleNotFoundError":
+        return f"{_ended(words)} on the executors: install omba there, or ship it with the job (docs/spark.md)"
+    known = {each.__name__ for each in OmbaError.__subclasses__()}
+    return _ended(words) if kind in known else f"{_ended(words)} ({kind})"
+
+
+def _ended(words: str) -> str:
+    return re.sub(r" SQLSTATE: \w+.*$", "", words.strip()).strip().rstrip(".")

@@ -1,0 +1,204 @@
+"""Windows that are learned in parts: by the executors of Spark, or one after the other in this process.
+
+Both do the same work on the same parts with the same random numbers, so that they give the same model bit for bit; the
+second serves to try things out, and as the oracle of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from omba.baskets import Baskets, Clock
+from omba.baskets.long import labelled
+from omba.spark import census
+from omba.spark.census import Census
+from omba.spark.failures import plainly
+from omba.spark.parcel import Arrays, packed, pieces, unpacked
+from omba.spark.part import learn
+from omba.spark.session import map_arrow, quietly, to_arrow
+
+RESULT = "part int, piece int, parcel binary"
+
+
+class Window(Protocol):
+    """What a learner asks of a window."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def attributes(self) -> pa.Table | None: ...
+    @property
+    def timed(self) -> bool: ...
+    def middle_price(self) -> float: ...
+    def census(self, parts: int, anchor: float) -> Census: ...
+    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SparkWindow:
+    """A window as a data frame of baskets (see `SparkBaskets.frame`), made when it is first asked for."""
+
+    source: Callable[[], Any]
+    n_baskets: int
+    clock: Clock
+    attributes: pa.Table | None = None
+    start: int | None = None
+    stop: int | None = None
+
+    def __len__(self) -> int:
+        return self.n_baskets
+
+    @cached_property
+    def frame(self) -> Any:
+        return self.source()
+
+    @property
+    def timed(self) -> bool:
+        return self.clock is not Clock.NONE
+
+    @property
+    def times(self) -> NDArray[np.int64] | None:
+        """When the window begins, for those who keep a history by it."""
+        return None if self.start is None else np.array([self.start])
+
+    def middle_price(self) -> float:
+        """The median of the known prices, 0 where there are none."""
+        from pyspark.sql import functions as F
+
+        price = self.frame.select(F.explode("prices").alias("price")).where("price > 0 AND NOT isnan(price)")
+        with plainly("reading the prices of a window"):
+            found = price.agg(F.median("price")).first()[0]
+        return float(found or 0.0)
+
+    def census(self, parts: int, anchor: float) -> Census:
+        """Who and what is in each part: one pass, no shuffle."""
+        kinds = dict(self.frame.dtypes)
+        schema = census.SCHEMA.format(product=kinds["products"][6:-1], user=kinds["user"])
+        with plainly("counting a window"):
+            return Census.of(to_arrow(map_arrow(self._parted(parts), partial(census.count, anchor), schema)))
+
+    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
+        """Learn each part where its baskets and its parcel meet; results by part."""
+        from pyspark.sql import functions as F
+
+        baskets = self._parted(parts)
+        blank = [
+            F.lit(None).cast(baskets.schema[name].dataType).alias(name) for name in baskets.columns if name != "part"
+        ]
+        with plainly("learning a window"):
+            sent = self._sent(parcels).select("part", *blank, "piece", "parcel")
+            both = baskets.select(
+                "*", F.lit(None).cast("int").alias("piece"), F.lit(None).cast("binary").alias("parcel")
+            )
+            met = both.unionByName(sent).repartitionById(parts, F.col("part"))
+            table = to_arrow(map_arrow(met, learn_task, RESULT))
+        return gathered(table)
+
+    def _parted(self, parts: int) -> Any:
+        """The baskets with the part of each: a user's are all in one."""
+        from pyspark.sql import functions as F
+
+        owner = F.coalesce(F.col("user").cast("string"), F.col("basket").cast("string")).cast("binary")
+        return self.frame.withColumn("part", F.pmod(F.crc32(owner), F.lit(parts)).cast("int"))
+
+    def _sent(self, parcels: dict[int, Arrays]) -> Any:
+        with quietly():
+            return self.frame.sparkSession.createDataFrame(lines(parcels))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWindow:
+    """Ordinary baskets, learned in the same parts in this process."""
+
+    baskets: Baskets
+
+    @property
+    def clock(self) -> Clock:
+        return self.baskets.clock
+
+    @property
+    def attributes(self) -> pa.Table | None:
+        return self.baskets.attributes
+
+    @property
+    def timed(self) -> bool:
+        return self.baskets.times is not None
+
+    def middle_price(self) -> float:
+        prices = self.baskets.prices
+        if prices is None:
+            return 0.0
+        known = prices[np.isfinite(prices) & (prices > 0)].astype(np.float64)
+        return float(np.median(known)) if len(known) else 0.0
+
+    def census(self, parts: int, anchor: float) -> Census:
+        return Census.of(pa.Table.from_batches(list(census.count(anchor, self._table(parts)))))
+
+    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
+        table = self._table(parts)
+        return {part: learn(parcel, table.filter(pc.equal(table["part"], part))) for part, parcel in parcels.items()}
+
+    def _table(self, parts: int) -> pa.Table:
+        """The baskets in the columns of `SparkBaskets.frame`, with the part of each."""
+        baskets = self.baskets
+        n, offsets = len(baskets), pa.array(baskets.offsets - baskets.offsets[0], pa.int32())
+        ids = pa.array(np.arange(n)) if baskets.ids is None else baskets.ids
+        users = pa.nulls(n, pa.string())
+        if baskets.user_codes is not None:
+            users = labelled(baskets.user_vocabulary, baskets.user_codes)
+        prices = np.full(baskets.n_items, np.nan, np.float32) if baskets.prices is None else baskets.prices
+        owners = [user if user is not None else id for user, id in zip(users.to_pylist(), ids.to_pylist(), strict=True)]
+        times = np.zeros(n, np.int64) if baskets.times is None else baskets.times
+        columns = {
+            "basket": ids,
+            "user": users,
+            "time": pa.array(times),
+            "products": pa.ListArray.from_arrays(offsets, labelled(baskets.product_vocabulary, baskets.items)),
+            "prices": pa.ListArray.from_arrays(offsets, pa.array(prices)),
+            "part": pa.array([crc32(str(owner).encode()) % parts for owner in owners], pa.int32()),
+        }
+        return pa.table(columns)
+
+
+def learn_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One task of Spark: its baskets and its parcel, in whatever order they arrive."""
+    table = pa.Table.from_batches(list(batches))
+    for part in np.unique(table["part"].to_numpy()):
+        mine = table.filter(pc.equal(table["part"], int(part)))
+        sent = mine.filter(pc.is_valid(mine["piece"])).sort_by("piece")
+        result = learn(unpacked(sent["parcel"].to_pylist()), mine.filter(pc.is_null(mine["piece"])))
+        yield from lines({int(part): result}).to_batches()
+
+
+def lines(parcels: dict[int, Arrays]) -> pa.Table:
+    """Parcels as lines of a table, a line a piece."""
+    found = [
+        (part, number, piece) for part, parcel in parcels.items() for number, piece in enumerate(pieces(packed(parcel)))
+    ]
+    parts, numbers, cells = zip(*found, strict=True) if found else ((), (), ())
+    return pa.table(
+        {
+            "part": pa.array(parts, pa.int32()),
+            "piece": pa.array(numbers, pa.int32()),
+            "parcel": pa.array(cells, pa.binary()),
+        }
+    )
+
+
+def gathered(table: pa.Table) -> dict[int, Arrays]:
+    """Parcels by part, in order of the parts, from lines in any order."""
+    ordered = table.sort_by([("part", "ascending"), ("piece", "ascending")])
+    number = ordered["part"].to_numpy()
+    return {
+        int(part): unpacked(ordered.filter(pc.equal(ordered["part"], int(part)))["parcel"].to_pylist())
+        for part in np.unique(number)
+    }
