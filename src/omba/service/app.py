@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
-from omba.service import baskets, categories, map, products, rank, rules, status
+from omba.service import baskets, categories, map, names, products, rank, rules, status
 from omba.service.answers import Shield, add_problems, problem
 from omba.service.limits import Bounds, Limits
 from omba.service.metrics import Metered
@@ -54,7 +54,7 @@ def create_app(
     )  # fmt: skip
     app.state.service = served
     add_problems(app)
-    for part in (status, rules, products, categories, map, rank, baskets):
+    for part in (status, rules, products, categories, names, map, rank, baskets):
         app.include_router(part.router)
     add_pages(app)
     # The last one added is the first to see a request.

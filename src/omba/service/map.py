@@ -60,6 +60,7 @@ def drawn(view: View) -> Sheet:
     columns = {
         "departments": names,
         "products": [view.shelf.labels[row] for row in known.tolist()],
+        "names": [view.shelf.name(row) for row in known.tolist()] if view.shelf.named else None,
         "x": [round(x, 3) for x in places[known, 0].tolist()],
         "y": [round(y, 3) for y in places[known, 1].tolist()],
         "department": [code[name] for name in groups],

@@ -135,6 +135,7 @@ class RulePage(Strict):
 
 class Product(Strict):
     id: Name
+    name: str | None = Field(description="A name beside the label, such as a description beside an article number.")
     category: str | None
     department: str | None
     count: int
@@ -206,6 +207,7 @@ class Map(Strict):
 
     departments: list[str]
     products: list[Name]
+    names: list[str | None] | None = Field(description="Names beside the labels, where products have them.")
     x: list[float]
     y: list[float]
     department: list[int]
@@ -254,6 +256,7 @@ class Status(Strict):
     version: str
     baskets_accepted: int
     baskets_learned: int
+    baskets_published: int = Field(description="Baskets learned in the state that answers come from.")
     baskets_waiting: int
     baskets_late: int
     baskets_repeated: int

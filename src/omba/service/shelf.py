@@ -134,6 +134,16 @@ class Shelf:
         known = [name for name in LEVELS if name in self.levels]
         return self.attributes[known[place]].to_pylist() if known else [None] * len(self)
 
+    @property
+    def named(self) -> bool:
+        """Whether products have a name beside their label, such as a description beside an article number."""
+        return "name" in self.levels
+
+    def name(self, row: int) -> str | None:
+        """The name of a product beside its label, if it has one."""
+        value = self.attributes["name"][row].as_py() if self.named else None
+        return None if value is None else str(value)
+
     def price(self, row: int) -> float | None:
         value = float("nan") if self.prices is None else float(self.prices[row])
         return round(value, 4) if np.isfinite(value) else None
@@ -142,6 +152,7 @@ class Shelf:
         """A product as plain values."""
         return {
             "id": self.labels[row],
+            "name": self.name(row),
             "category": self.category[row],
             "department": self.department[row],
             "count": int(self.counts[row]),

@@ -3,7 +3,8 @@
 import { h, fill } from "./dom.js";
 import { ApiError, forget, get, keepToken, status } from "./api.js";
 import { change, here, href, parse } from "./route.js";
-import { label } from "./labels.js";
+import { listed } from "./labels.js";
+import { nameOf } from "./names.js";
 import { BasketView } from "./basket.js";
 import { MapView } from "./map.js";
 import { ProductView } from "./product.js";
@@ -40,7 +41,7 @@ async function follow() {
   view.epoch = epoch;
   links(route);
   timeline.follow();
-  document.title = [name === "product" && route.id != null ? route.id : TITLES[name], "OMBA"].join(" · ");
+  document.title = [name === "product" && route.id != null ? nameOf(route.id) : TITLES[name], "OMBA"].join(" · ");
   panel.show(route.query.get("open"), `${route.query.get("at")} ${epoch}`);
   const mine = view;
   root.setAttribute("aria-busy", "true");
@@ -114,7 +115,7 @@ function say(text, wrong = false) {
 function header() {
   const find = new Search({ placeholder: "Search products", label: "Search products", hint: "/",
     find: async (text) => (await get("/products", { q: text, limit: 12 })).products,
-    line: (item) => [label(item.id), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
+    line: (item) => [listed(item), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
     choose: (item) => { location.hash = here("product", String(item.id)); root.focus({ preventScroll: true }); } });
   fill(document.getElementById("search"), find.element);
   const menu = h("div.menu", { hidden: true, id: "export-menu" },

@@ -3,7 +3,8 @@
 import { h, fill, calm } from "./dom.js";
 import { get } from "./api.js";
 import { change, parse } from "./route.js";
-import { label, productLink } from "./labels.js";
+import { nameOf } from "./names.js";
+import { label, listed, productLink } from "./labels.js";
 import { Search } from "./search.js";
 import * as format from "./format.js";
 
@@ -13,7 +14,7 @@ export class BasketView {
   constructor(root) {
     this.products = new Search({ placeholder: "Add a product", label: "Add a product to the basket",
       find: async (text) => (await get("/products", { q: text, limit: 10 })).products.filter(({ id }) => !this.held().includes(String(id))),
-      line: (item) => [label(item.id), h("span.soft", {}, ` ${item.category ?? ""}`)],
+      line: (item) => [listed(item), h("span.soft", {}, ` ${item.category ?? ""}`)],
       choose: (item) => { this.put(item.id); this.products.input.focus(); } });
     this.customer = new Search({ placeholder: "Any customer", label: "Customer", keep: true,
       find: async (text) => (await get("/users", { q: text, limit: 10, at: null })).users,
@@ -43,7 +44,7 @@ export class BasketView {
     this.asked = asked;
     if (document.activeElement !== this.customer.input) this.customer.input.value = user ?? "";
     fill(this.items, products.length ? products.map((product) => h("li", {}, productLink(product),
-      h("button.quiet", { type: "button", "aria-label": `Take ${product} out`, title: "Take out", onclick: () => change({ p: products.filter((one) => one !== product) }) }, "×")))
+      h("button.quiet", { type: "button", "aria-label": `Take ${nameOf(product)} out`, title: "Take out", onclick: () => change({ p: products.filter((one) => one !== product) }) }, "×")))
       : h("li.none", {}, "Nothing yet. Type above, or take a suggestion."));
     const told = await get("/rank", { products, user, n: SUGGESTIONS });
     if (asked !== this.asked) return;
@@ -79,7 +80,7 @@ export class BasketView {
         old.size ? h(`span.rose${rose > 0 ? ".up" : rose < 0 ? ".down" : ""}`, { "aria-label": was == null ? "new" : rose ? `${rose > 0 ? "up" : "down"} ${Math.abs(rose)}` : "same place" },
           was == null ? "new" : rose > 0 ? `↑${rose}` : rose < 0 ? `↓${-rose}` : "") : null,
         h("span.figure", {}, one.price == null ? "" : format.price(one.price)),
-        h("button.add", { type: "button", "aria-label": `Add ${one.product}`, onclick: () => this.put(one.product) }, "Add")),
+        h("button.add", { type: "button", "aria-label": `Add ${nameOf(one.product)}`, onclick: () => this.put(one.product) }, "Add")),
       bar,
       one.reasons.length ? h("p.reasons", {}, "because of ", one.reasons.map(({ because, share: part }, k) => [k ? ", " : "",
         because === "customer" ? "the customer’s habits" : label(because), one.reasons.length > 1 ? ` ${Math.round(100 * part)}%` : ""])) : null);
@@ -87,9 +88,9 @@ export class BasketView {
 
   sheet() {
     const { suggestions } = this.told;
-    return { name: "basket", title: `Basket: ${this.held().join(", ") || "empty"}`, note: parse().query.get("user") ? `customer ${parse().query.get("user")}` : "", pictures: [],
-      columns: ["place", "product", "score", "price", "reasons"],
-      rows: suggestions.map((one, i) => [i + 1, String(one.product), one.score, one.price, one.reasons.map(({ because, share }) => `${because} ${Math.round(100 * share)}%`).join("; ")]) };
+    return { name: "basket", title: `Basket: ${this.held().map(nameOf).join(", ") || "empty"}`, note: parse().query.get("user") ? `customer ${parse().query.get("user")}` : "", pictures: [],
+      columns: ["place", "product", "name", "score", "price", "reasons"],
+      rows: suggestions.map((one, i) => [i + 1, String(one.product), nameOf(one.product), one.score, one.price, one.reasons.map(({ because, share }) => `${nameOf(because)} ${Math.round(100 * share)}%`).join("; ")]) };
   }
 
   leave() {

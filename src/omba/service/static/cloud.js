@@ -21,13 +21,14 @@ export class Cloud {
   }
 
   // Points by column: places, group (an index into colours) and weight, best first, so that names can be taken in order.
-  set({ x, y, group, weight, names }) {
+  set({ x, y, group, weight, names, ids }) {
     const order = Array.from(weight.keys()).sort((a, b) => weight[b] - weight[a]);
     this.n = order.length;
     this.x = Float32Array.from(order, (i) => x[i]);
     this.y = Float32Array.from(order, (i) => y[i]);
     this.group = Uint16Array.from(order, (i) => group[i]);
     this.names = order.map((i) => String(names[i]));
+    this.ids = order.map((i) => String(ids[i]));
     const most = Math.log1p(weight[order[0]] ?? 1);
     this.size = Float32Array.from(order, (i) => 0.75 + 0.75 * (Math.log1p(weight[i]) / Math.max(most, 1e-9)));
   }

@@ -2,12 +2,27 @@
 
 import { h } from "./dom.js";
 import { change, here, parse } from "./route.js";
+import { learn, nameOf, want } from "./names.js";
 import * as format from "./format.js";
 
 // A name all in capitals is set smaller: it says the same, and shouts less.
-export function label(name) {
-  const text = String(name);
-  return h(/\p{Ll}/u.test(text) || text.length < 4 ? "span.name" : "span.name.capitals", {}, text);
+export function label(product) {
+  const span = h("span.name");
+  put(span, nameOf(product), product);
+  want(product, (name) => put(span, name, product));
+  return span;
+}
+
+function put(span, name, product) {
+  span.textContent = name;
+  span.classList.toggle("capitals", !/\p{Ll}/u.test(name.replace(/, .*/, "")) && /\p{Lu}{4}/u.test(name));
+  if (name !== String(product)) span.title = `product ${product}`;
+}
+
+// A product as a list of the service tells it.
+export function listed(item) {
+  learn(item.id, item.name);
+  return label(item.id);
 }
 
 export const productLink = (name) => h("a.product", { href: here("product", String(name)) }, label(name));
@@ -17,7 +32,7 @@ export function sides(rule, product = label) {
   return [...list(rule.antecedents), h("span.leads", { "aria-label": " leads to " }, " ⇒ "), ...list(rule.consequents)];
 }
 
-export const ruleText = (rule) => `${rule.antecedents.join(", ")} ⇒ ${rule.consequents.join(", ")}`;
+export const ruleText = (rule) => `${rule.antecedents.map(nameOf).join(" and ")} ⇒ ${rule.consequents.map(nameOf).join(" and ")}`;
 
 export function statusMark(status) {
   return h(`span.status.${["observed", "rare", "unseen"].includes(status) ? status : "observed"}`, {

@@ -5,7 +5,8 @@ import { get } from "./api.js";
 import { Cloud } from "./cloud.js";
 import { change, here, parse } from "./route.js";
 import { colour, isDark } from "./theme.js";
-import { label, productLink, score } from "./labels.js";
+import { label, listed, productLink, score } from "./labels.js";
+import { learn } from "./names.js";
 import { Search } from "./search.js";
 import * as format from "./format.js";
 
@@ -22,7 +23,7 @@ export class MapView {
     this.caption = h("p.soft.caption");
     this.search = new Search({ placeholder: "Find on the map", label: "Find a product on the map",
       find: async (text) => (text ? (await get("/products", { q: text, limit: 8 })).products : []),
-      line: (item) => [label(item.id), h("span.soft", {}, ` ${item.department ?? ""}`)],
+      line: (item) => [listed(item), h("span.soft", {}, ` ${item.department ?? ""}`)],
       choose: (item) => change({ product: item.id }) });
     const button = (text, name, act) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, text);
     fill(root, h("h1.hidden", {}, "Map"), h("div.map", {}, this.canvas,
@@ -53,8 +54,8 @@ export class MapView {
   take(told) {
     this.told = told;
     const first = !this.cloud.n;
-    this.cloud.set({ x: told.x, y: told.y, group: told.department, weight: told.count, names: told.products });
-    this.row = new Map(this.cloud.names.map((name, i) => [name, i]));
+    this.cloud.set({ x: told.x, y: told.y, group: told.department, weight: told.count, names: told.names?.map((name, i) => name ?? told.products[i]) ?? told.products, ids: told.products });
+    this.row = new Map(this.cloud.ids.map((id, i) => [id, i]));
     this.cloud.resize();
     this.cloud.home = this.cloud.whole().scale;
     if (first) this.cloud.camera = this.cloud.whole();
@@ -94,6 +95,7 @@ export class MapView {
   async choose(product) {
     const row = product == null ? -1 : this.row.get(product) ?? -1;
     const asked = (this.picked = {});
+    if (row >= 0) learn(product, this.cloud.names[row]);
     this.cloud.chosen = row;
     this.cloud.lines = [];
     this.card.hidden = product == null;
@@ -205,21 +207,22 @@ export class MapView {
     this.tip.hidden = i < 0;
     this.canvas.style.cursor = i < 0 ? "grab" : "pointer";
     if (i < 0) return;
-    fill(this.tip, h("b", {}, label(this.cloud.names[i])), h("div.soft", {}, this.told.departments[this.cloud.group[i]]));
+    learn(this.cloud.ids[i], this.cloud.names[i]);
+    fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.told.departments[this.cloud.group[i]]));
     const [x, y] = this.cloud.screen(i);
     this.tip.style.transform = `translate(${Math.min(x + 12, this.canvas.clientWidth - this.tip.offsetWidth - 8)}px, ${y + 12}px)`;
   }
 
   click(px, py) {
     const i = this.cloud.find(px, py);
-    change({ product: i < 0 ? null : this.cloud.names[i] });
+    change({ product: i < 0 ? null : this.cloud.ids[i] });
   }
 
   sheet() {
     const { told } = this;
     return { name: "map", title: "Map of the products", note: format.plural(told.products.length, "product"), pictures: [this.canvas],
-      columns: ["product", "department", "x", "y", "count"],
-      rows: told.products.map((product, i) => [product, told.departments[told.department[i]], told.x[i], told.y[i], told.count[i]]), shown: [] };
+      columns: ["product", "name", "department", "x", "y", "count"],
+      rows: told.products.map((product, i) => [product, told.names?.[i], told.departments[told.department[i]], told.x[i], told.y[i], told.count[i]]), shown: [] };
   }
 
   leave() {

@@ -3,6 +3,7 @@
 import { h, later } from "./dom.js";
 import { colour, FONT } from "./theme.js";
 import { ruleText } from "./labels.js";
+import { all, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 let library = null;
@@ -27,7 +28,7 @@ export class Network {
       this.cy.on("tap", "node", (event) => product(event.target.data("label")));
       this.cy.on("mouseover", "node, edge", ({ target }) => {
         this.plot.style.cursor = "pointer";
-        this.plot.title = target.isNode() ? target.data("label") : ruleText(target.data("rule"));
+        this.plot.title = target.isNode() ? nameOf(target.data("label")) : ruleText(target.data("rule"));
       });
       this.cy.on("mouseout", "node, edge", () => {
         this.plot.style.cursor = "";
@@ -64,7 +65,7 @@ export class Network {
     const id = new Map(products.map((product, i) => [product, `p${i}`]));
     this.cy.elements().remove();
     this.cy.add([
-      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product), short: short(String(product)) },
+      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product), short: short(nameOf(product)) },
         position: { x: 200 * Math.cos(i * 2.4) * Math.sqrt(i + 1), y: 200 * Math.sin(i * 2.4) * Math.sqrt(i + 1) } })),
       ...this.rules.flatMap((rule) => rule.antecedents.flatMap((from) => rule.consequents.map((to) => ({ group: "edges",
         data: { source: id.get(from), target: id.get(to), key: rule.key, rule, status: rule.status,
@@ -72,6 +73,13 @@ export class Network {
     ]);
     this.arrange();
     this.highlight();
+    all(products).then((named) => named && shown === this.shown && this.cy && this.rename(), () => {});
+  }
+
+  // Names that came later.
+  rename() {
+    this.cy.nodes().forEach((node) => void node.data("short", short(nameOf(node.data("label")))));
+    this.names();
   }
 
   arrange() {

@@ -6,7 +6,8 @@ import { axis, Chart, palette, tooltip } from "./chart.js";
 import { here } from "./route.js";
 import { colour } from "./theme.js";
 import { scale, whisker } from "./interval.js";
-import { label, productLink, ruleLink, ruleText, score } from "./labels.js";
+import { label, listed, productLink, ruleLink, ruleText, score } from "./labels.js";
+import { all, learn, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 export class ProductView {
@@ -22,6 +23,9 @@ export class ProductView {
     if (id == null) return this.choose(asked);
     const told = await get(`/products/${encodeURIComponent(id)}`);
     if (asked !== this.asked) return;
+    learn(told.id, told.attributes.name);
+    await all(told.history.flatMap(({ top }) => top.map(({ id }) => id)));
+    if (asked !== this.asked) return;
     this.told = told;
     this.draw(told);
     if (this.of !== id) scrollTo({ top: 0 });
@@ -36,7 +40,7 @@ export class ProductView {
     this.listed = products;
     fill(this.root, h("header.head", {}, h("h1", {}, "Products"), h("p.lede", {}, products.length
       ? `${format.plural(total, "product")}, those in most baskets first. Press / to search for any other.` : "No product has been sold yet.")),
-      h("ol.shelf", {}, products.map((product) => h("li", {}, productLink(product.id),
+      h("ol.shelf", {}, products.map((product) => h("li", {}, h("a.product", { href: here("product", product.id) }, listed(product)),
         h("span.soft", {}, `${product.category ?? ""} `), h("span.figure", {}, format.plural(product.count, "basket"))))));
   }
 
@@ -78,7 +82,7 @@ export class ProductView {
     const { told } = this;
     return {
       name: String(told.id),
-      title: String(told.id),
+      title: nameOf(told.id),
       note: `${format.plural(told.count, "basket")}, mean price ${format.price(told.price)}`,
       pictures: this.charts.map((chart) => chart.picture()),
       columns: ["kind", "rule", "count", "support", "confidence", "lift", "similarity", "expected_lift", "expected_lift_low", "expected_lift_high"],
@@ -94,7 +98,7 @@ export class ProductView {
   }
 }
 
-const kinds = (told) => Object.entries(told.attributes).filter(([name, value]) => value != null && name !== "product").map(([, value]) => String(value)).join(" · ");
+const kinds = (told) => Object.entries(told.attributes).filter(([name, value]) => value != null && !["product", "name"].includes(name)).map(([, value]) => String(value)).concat(nameOf(told.id) === String(told.id) ? [] : [`product ${told.id}`]).join(" · ");
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
@@ -140,7 +144,7 @@ function nearing(history) {
     xAxis: axis({ type: "category", boundaryGap: false, data: history.map(({ at }) => format.date(at)), splitLine: { show: false } }),
     yAxis: axis({ type: "value", max: 1, min: ({ min }) => Math.floor(10 * min) / 10, splitNumber: 3 }),
     tooltip: tooltip((items) => [h("b", {}, items[0].name), items.filter(({ value }) => value != null).map(({ seriesName, value }) => h("div", {}, `${seriesName}: ${score(value)}`))], { trigger: "axis" }),
-    series: names.map((name, i) => ({ type: "line", name: String(name), data: history.map(({ top }) => top.find(({ id }) => id === name)?.similarity ?? null),
+    series: names.map((name, i) => ({ type: "line", name: nameOf(name), data: history.map(({ top }) => top.find(({ id }) => id === name)?.similarity ?? null),
       symbolSize: 5, itemStyle: { color: hues[i] }, lineStyle: { width: 2 } })),
   };
 }

@@ -7,6 +7,7 @@ import { change, here } from "./route.js";
 import { colour } from "./theme.js";
 import { drawn } from "./interval.js";
 import { productLink, ruleLink, sides, statusMark } from "./labels.js";
+import { all, told as worded } from "./names.js";
 import * as format from "./format.js";
 
 const FACTS = ["count", "support", "confidence", "lift", "similarity", "price"];
@@ -32,6 +33,7 @@ export class RulePanel {
     this.key = key;
     try {
       const told = await get(`/rules/${encodeURIComponent(key)}`);
+      await all([...told.rule.antecedents, ...told.rule.consequents]);
       if (asked === this.asked) this.draw(told);
     } catch (error) {
       if (asked === this.asked) fill(this.element, this.bar(), h("p.state.error", { role: "alert" }, error.message));
@@ -52,9 +54,9 @@ export class RulePanel {
       h("p.lead", {}, statusMark(rule.status), " ", evidence(rule)),
       rule.expected_lift != null && [h("h3", {}, "Lift to expect"), drawn(rule), h("p.caption", {}, expectation(rule))],
       h("dl.facts", {}, FACTS.filter((name) => rule[name] != null).map((name) => fact(name, rule[name]))),
-      why(explanation),
+      why(explanation, rule),
       h("h3", {}, "History"),
-      plot ?? h("p.soft", {}, moments.length ? `Among the best rules at one kept window only, ${format.date(moments[0].at)}.` : "It was not among the best rules of any kept window."),
+      plot ?? h("p.soft", {}, moments.length ? `Among the best rules at one kept window only, ${format.date(moments[0].at)}.` : history?.length ? "It was not among the best rules of any kept window." : "No window has been kept yet."),
       bridges(explanation?.bridges, rule),
       nearest(explanation?.nearest),
       h("details", {}, h("summary", {}, "All measures"), h("dl.measures", {}, Object.keys(rule).filter((name) => !HIDDEN.has(name) && rule[name] != null)
@@ -77,10 +79,10 @@ function expectation(rule) {
 
 const fact = (name, value) => h("div", { title: format.MEANINGS[name] ?? "" }, h("dt", {}, format.measureName(name)), h("dd", {}, format.measure(name, value)));
 
-function why(explanation) {
+function why(explanation, rule) {
   const sentences = [explanation?.text ?? []].flat();
   if (!sentences.length) return null;
-  return [h("h3", {}, "In words"), sentences.map((sentence) => h("p.sentence", {}, sentence))];
+  return [h("h3", {}, "In words"), sentences.map((sentence) => h("p.sentence", {}, worded(sentence, [...rule.antecedents, ...rule.consequents])))];
 }
 
 function bridges(list, rule) {

@@ -8,6 +8,7 @@ import { MOST, Network } from "./network.js";
 import { Scatter } from "./scatter.js";
 import { Table } from "./table.js";
 import { openRule } from "./labels.js";
+import { all, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 const POINTS = 500;
@@ -81,15 +82,18 @@ export class RulesView {
       rules.push(...answer.rules);
       if (!answer.rules.length) break;
     }
+    const named = await all(rules.flatMap((rule) => [...rule.antecedents, ...rule.consequents]));
+    const sides = named ? ["antecedent names", "consequent names"] : [];
+    const called = (items) => items.map(nameOf).join("; ");
     const names = Object.keys(rules[0] ?? {}).filter((name) => !["key", "antecedents", "consequents"].includes(name));
     return {
       name: "rules",
       title: "Rules",
       note: format.plural(rules.length, "rule"),
       pictures: [this.scatter.chart.picture(), await this.network.picture()],
-      columns: ["antecedents", "consequents", ...names],
-      rows: rules.map((rule) => [rule.antecedents.join(", "), rule.consequents.join(", "), ...names.map((name) => rule[name])]),
-      shown: ["antecedents", "consequents", "status", "count", "support", "confidence", "lift", "expected_lift"],
+      columns: ["antecedents", "consequents", ...sides, ...names],
+      rows: rules.map((rule) => [rule.antecedents.join(", "), rule.consequents.join(", "), ...(named ? [called(rule.antecedents), called(rule.consequents)] : []), ...names.map((name) => rule[name])]),
+      shown: [...(named ? sides : ["antecedents", "consequents"]), "status", "count", "support", "confidence", "lift", "expected_lift"],
     };
   }
 
