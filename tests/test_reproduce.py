@@ -9,6 +9,7 @@ import pytest
 
 from omba.baskets import Baskets
 from omba.cli import run as run_command
+from omba.datasets.instacart import FILES
 from omba.errors import MissingExtraError, UnknownError
 from omba.reproduce import IDS, Scale, chosen, experiments, reproduce, style, supp5, table2, table3b
 from omba.reproduce.workshop import CJ, PRODUCTS, TF
@@ -178,9 +179,28 @@ def test_the_instacart_files_take_part_where_they_are_given(tmp_path, monkeypatc
     monkeypatch.setattr("omba.reproduce.trials.datasets.load", lambda name: baskets)
     monkeypatch.setattr("omba.reproduce.trials.load", lambda source: baskets)
 
-    run = reproduce(["table1"], tmp_path, scale=TINY, instacart=tmp_path, processes=1)
+    for name in FILES:
+        (tmp_path / f"{name}.csv").touch()
+    run = reproduce(["table1"], tmp_path / "out", scale=TINY, instacart=tmp_path, processes=1)
 
     assert ("Instacart, the files given, here", 0, 3, 6, 3) in map(tuple, run.report.parts[0][1].tables[0].rows)
+
+
+def test_a_folder_without_the_instacart_files_is_refused_before_any_work(tmp_path, capsys):
+    assert run_command(["reproduce", "--instacart", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "has no orders.csv" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stopped_command_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def stop(workshop):
+        raise KeyboardInterrupt
+
+    (experiment,) = chosen(["fig1a"])
+    monkeypatch.setattr("omba.reproduce.fig1a.EXPERIMENT", _replaced(experiment, stop))
+
+    assert run_command(["reproduce", "fig1a", "--out", str(tmp_path)]) == 130
+    assert "the same command goes on" in capsys.readouterr().err.replace("\n", " ")
 
 
 def _by_id(run):

@@ -9,6 +9,7 @@ import typer
 
 from omba import terminal
 from omba.cli import options
+from omba.cli.learn import INTERRUPTED
 from omba.cli.output import write_json
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ def reproduce(
         if not write_json(records, json):
             terminal.table("to reproduce", ("id", "in the paper", "what"), rows, left=3)
         return
-    found = run_experiments(ids or (), out, quick=quick, seed=seed, instacart=instacart)
+    try:
+        found = run_experiments(ids or (), out, quick=quick, seed=seed, instacart=instacart)
+    except KeyboardInterrupt:
+        terminal.say(f"stopped; what is finished is kept in {out}, and the same command goes on from there")
+        raise typer.Exit(INTERRUPTED) from None
     if not write_json(found.report.to_dict(), json):
         _show(found)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from time import perf_counter
 
 from omba import terminal
-from omba.errors import MissingExtraError
+from omba.datasets.instacart import FILES
+from omba.errors import InputError, MissingExtraError
 from omba.reproduce import csvs, markdown, page
 from omba.reproduce.experiment import IDS, Experiment, chosen
 from omba.reproduce.report import Report
@@ -51,6 +52,7 @@ def reproduce(
     What was finished before under the same settings is not done again; Ctrl-C leaves what is finished, and its report.
     """
     wanted = chosen(ids)
+    _check(seed, instacart)
     scale = scale or (QUICK if quick else FULL)
     shelf = Shelf(out / "parts" / _folder(scale, seed, instacart))
     workshop = Workshop(shelf, scale, seed, instacart, processes)
@@ -60,6 +62,15 @@ def reproduce(
     finally:
         run = _written(workshop, out, [one.id for one in wanted], left_out)
     return run
+
+
+def _check(seed: int, instacart: Path | None) -> None:
+    """Refuse before any work what would be refused after hours of it."""
+    if seed < 0:
+        raise InputError(f"seed is {seed}: give 0 or more")
+    missing = [name for name in FILES if instacart and not (instacart / f"{name}.csv").is_file()]
+    if missing:
+        raise InputError(f"'{instacart}' has no {missing[0]}.csv: give the folder of the Kaggle files, unpacked")
 
 
 def _work(wanted: Sequence[Experiment], workshop: Workshop, left_out: dict[str, str]) -> None:

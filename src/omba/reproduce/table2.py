@@ -47,8 +47,6 @@ NAMES = {
     NO_CATEGORIES.key: "OMBA, no categories",
 }  # fmt: skip
 SHORT = {CJ: "CJ", TF: "TF"}
-LARGE = ("pop", "sup", "lift", "nmf", "als", "history", "triple2vec", "omba-paper", "omba")
-"""Methods that can be trained anew on 68,000 products within the time there is."""
 SAME = {"omba-paper": "omba"}
 """What the paper calls OMBA is OMBA with its settings."""
 
@@ -71,8 +69,7 @@ def best_baseline(trials: Trials) -> tuple[Contender, Trial]:
 
 def run(workshop: Workshop) -> Result:
     found = {data: workshop.contest(data) for data in workshop.data_sets}
-    fine = [Contender(method) for method in LARGE if method in workshop.scale.methods]
-    products = workshop.retrieve(PRODUCTS, [*fine, NO_CATEGORIES], workshop.scale.few)
+    products = workshop.contest(PRODUCTS)
     claims = [claim for data, trials in found.items() for claim in claimed(short(data), trials)]
     tables = [compared(data, trials) for data, trials in found.items()]
     tables += [margins({**{short(data): trials for data, trials in found.items()}, "CJ, products": products})]

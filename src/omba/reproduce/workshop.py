@@ -24,6 +24,10 @@ METHODS = (
     "pop", "sup", "lift", "nmf", "item2vec", "prod2vec", "triple2vec", "ease", "als", "history",
     "omba-no-user", "omba-cons", "omba-decay", "omba-info", "omba-no-value", "omba-paper", "omba",
 )  # fmt: skip
+AT_SIZE = ("pop", "sup", "lift", "nmf", "als", "history", "triple2vec", "omba-paper", "omba")
+"""Methods that can be trained anew on the largest catalogues within the time there is."""
+LARGE = 5_000_000
+"""Products over all baskets from which on a data set is large."""
 NO_CATEGORIES = Contender("omba", (("categories", False),))
 """OMBA with no more to go by than the others have."""
 
@@ -37,7 +41,7 @@ class Scale:
     name: str
     windows: int = 20
     few: int = 5
-    """Windows where a method is trained anew on a large catalogue."""
+    """Windows where a method is trained anew on large data."""
     until: tuple[tuple[str, str], ...] = ()
     """Data sets that are not read to their end, and the day they stop before."""
     split: str = "2017-10-01"
@@ -111,14 +115,13 @@ class Workshop:
         self,
         name: str,
         contenders: Iterable[Contender],
-        windows: int | None = None,
         only: Sequence[int] | None = None,
     ) -> dict[Contender, Trial]:
         """The trial of each contender that can take part; trials held before are not held again."""
         found, skipped = trials.hold(
             self.source(name),
             list(contenders),
-            windows or self.scale.windows,
+            self.windows(name),
             self.seed,
             self.shelf,
             self.processes,
@@ -128,12 +131,20 @@ class Workshop:
         self.skipped.update({contender.method: why for contender, why in skipped.items()})
         return found
 
+    def large(self, name: str) -> bool:
+        """Whether only some methods can be held on a data set, and on few windows."""
+        return name == PRODUCTS or (name not in (CJ, TF) and self.baskets(name).n_items > LARGE)
+
+    def windows(self, name: str) -> int:
+        return self.scale.few if self.large(name) else self.scale.windows
+
     def contest(self, name: str) -> dict[Contender, Trial]:
         """Every method on a data set: what Table 2, the recall curves and the costs are made of."""
-        return self.retrieve(name, [*map(Contender, self.scale.methods), NO_CATEGORIES])
+        methods = [method for method in self.scale.methods if not self.large(name) or method in AT_SIZE]
+        return self.retrieve(name, [*map(Contender, methods), NO_CATEGORIES])
 
     def target_prices(self, name: str) -> NDArray[np.float64]:
-        return trials.target_prices(self.source(name), self.scale.windows, self.seed)
+        return trials.target_prices(self.source(name), self.windows(name), self.seed)
 
     def models(self, kind: str, dates: Sequence[str | None]) -> list[OMBA]:
         """OMBA as it was before each of the dates (None: at the end), learned in one go: `default` or `paper`."""
