@@ -40,7 +40,7 @@ def test_an_entry_holds_rare_and_unseen_rules_after_the_best(baskets, tmp_path, 
     monkeypatch.setattr("omba.store.keeper.KNOWN", 100)
     learned(baskets, Keeper(tmp_path, "month"))
     table = history_of(tmp_path).entries[-1].rules
-    assert set(table["status"].to_pylist()[20:]) == {"rare", "unseen"}
+    assert set(table["status"].to_pylist()[16:]) == {"rare", "unseen"}
     rules = list(zip(map(tuple, table["antecedents"].to_pylist()), table["consequents"].to_pylist(), strict=True))
     assert all(rules.count(rule) == 1 for rule in rules)
 

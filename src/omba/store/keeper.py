@@ -26,8 +26,8 @@ HISTORY = "history"
 """The folder beside a model's snapshots."""
 RULES = 1_000
 """Rules in an entry: enough to tell one that has gone from one that slipped a few places."""
-SELDOM = 200
-"""Rare rules, and unseen ones, in an entry."""
+SELDOM = 10
+"""One of so many is a rare rule, and another an unseen one."""
 KNOWN = 1_000
 """Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
 MAPPED = 20_000
@@ -110,10 +110,11 @@ def mined(model: OMBA) -> Rules | None:
     """The rules of an entry: the best, and after them the best of the rare and of the unseen, which hardly ever are
     among those; None where a model has hardly begun."""
     with suppress(InputError), quietly():
-        tables = [mine_rules(model, top=RULES)]
+        each = RULES // SELDOM
+        tables = [mine_rules(model, top=RULES - 2 * each)]
         for status, least in (("rare", MIN_COUNT), ("unseen", max(MIN_COUNT, model.n_baskets // KNOWN))):
             with suppress(InputError):
-                tables.append(mine_rules(model, top=SELDOM, where=Filter(status=status), min_count=least))
+                tables.append(mine_rules(model, top=each, where=Filter(status=status), min_count=least))
         return joined(tables)
     return None
 
