@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -18,11 +19,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from omba.errors import InputError
 from omba.live import Inbox, start
+from omba.live.spans import Spans
 from omba.service.app import create_app
 from omba.service.limits import Bounds
 from omba.service.security import LOOPBACK
 from omba.service.tokens import Tokens
-from omba.settings import Value
+from omba.settings import Value, check
+from omba.store.keeper import Keeper
 
 SWITCH = 0.0005
 """Seconds after which a thread lets others run: a tenth of Python's own, so that a view being made ready in the
@@ -60,10 +63,17 @@ class Plan:
             )
         return tokens
 
+    def check(self) -> None:
+        """Refuse now what the learner would refuse later, in a process of its own."""
+        check(self.settings)
+        Spans.parse(self.every, self.lateness)
+        Keeper(self.folder, self.history)
+
 
 def serve(plan: Plan, ready: Callable[[str], None]) -> None:
     """Serve until told to stop (SIGINT or SIGTERM); `ready` is called with the address once requests are taken."""
     tokens = plan.tokens
+    plan.check()
     with ExitStack() as ends:
         door = ends.enter_context(bound(plan.host, plan.port))
         inbox = None
@@ -77,6 +87,9 @@ def serve(plan: Plan, ready: Callable[[str], None]) -> None:
         app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.bounds)
         sys.setswitchinterval(SWITCH)
         where = address(plan.host, door.getsockname()[1])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The server raises the signal that ended it once more when it has ended; what comes then is our own end.
+            ends.callback(signal.signal, number, signal.signal(number, lambda *_: None))
         server_of(app, lambda: ready(where)).run(sockets=[door])
 
 

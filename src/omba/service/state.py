@@ -40,6 +40,7 @@ class Service:
         told["windows_closed"] += windows
         return {
             **told,
+            "baskets_published": model.n_baskets,
             "products": len(view.shelf),
             "users": len(model.user_rows.vocabulary),
             "rules": len(view.book),

@@ -91,7 +91,7 @@ def window(first: View | None, view: View) -> dict[str, Any]:
     counts = view.shelf.counts.astype(np.int64)
     return {
         "start": None if first is None else first.at,
-        "stop": view.at,
+        "stop": view.at if view.n_baskets else None,
         "baskets": view.n_baskets - (0 if first is None else first.n_baskets),
         "products_sold": int(counts.sum()) - (0 if first is None else int(first.shelf.counts.sum())),
     }

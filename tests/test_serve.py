@@ -1,0 +1,268 @@
+"""`omba serve` as people run it: a process that learns what it is sent, survives, and ends when it is told."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from omba.cli import run
+from omba.errors import OmbaError
+from omba.service.server import Plan, bound
+from serving import WORLD, learn
+
+SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
+QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+PATIENCE = 120
+
+
+class Running:
+    """A service in processes of its own, and a client of it."""
+
+    def __init__(self, folder, *options):
+        command = [
+            sys.executable,
+            "-c",
+            "from omba.cli import main; main()",
+            "serve",
+            "--model",
+            str(folder),
+            "--port",
+            "0",
+            *options,
+        ]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET)
+        line = self.process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + self.process.stderr.read()
+        self.client = httpx.Client(base_url=found[0], timeout=60)
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        _, err = self.process.communicate(timeout=PATIENCE)
+        self.client.close()
+        return self.process.returncode, err
+
+    def until(self, true, path="/status"):
+        """The first answer of which something is true."""
+        for _ in range(10 * PATIENCE):
+            told = self.client.get(path).json()
+            if true(told):
+                return told
+            time.sleep(0.1)
+        raise AssertionError(f"never came true; last: {str(told)[:500]}")
+
+
+@contextlib.contextmanager
+def serving(folder, *options):
+    service = Running(folder, *options)
+    try:
+        yield service
+    finally:
+        if service.process.poll() is None:
+            service.stop(signal.SIGKILL)
+
+
+def posted(baskets):
+    """Baskets as JSON."""
+    return [
+        {
+            "id": str(basket.id),
+            "user": basket.user,
+            "time": basket.time.isoformat(),
+            "products": [
+                {"id": product, "price": float(price)}
+                for product, price in zip(basket.products, basket.prices, strict=True)
+            ],
+        }
+        for basket in baskets
+    ]
+
+
+def refused(*arguments):
+    """What a command says that cannot be carried out."""
+    command = [sys.executable, "-c", "from omba.cli import main; main()", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=QUIET, timeout=PATIENCE, check=False)
+    assert done.returncode == 2, done.stdout
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1, "one sentence"
+    return done.stderr
+
+
+def children(pid):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(one) for one in listed.stdout.split()]
+
+
+def gone(pid):
+    for _ in range(10 * PATIENCE):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        if state.stdout.startswith("Z"):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_month_of_baskets_is_learned_as_it_comes_and_is_all_there_after_a_restart(tmp_path):
+    baskets = posted(WORLD.baskets)
+    folder = tmp_path / "model"
+    with serving(folder, *SMALL, "--history", "7d") as service:
+        assert service.client.get("/status").json()["baskets_accepted"] == 0
+        for at in range(0, len(baskets), 300):
+            answer = service.client.post("/baskets", json=baskets[at : at + 300])
+            assert answer.status_code == 202
+            assert answer.json() == {"accepted": len(baskets[at : at + 300]), "repeated": 0}
+        again = service.client.post("/baskets", json=baskets[:10])
+        assert again.json() == {"accepted": 0, "repeated": 10}
+        # The last day stays open until a basket of the next one comes.
+        service.client.post("/baskets", json={"time": "2017-01-29T00:00:00", "products": [{"id": "tea"}]})
+        learned = service.until(lambda told: told["baskets_published"] == len(baskets))
+        assert learned["windows_closed"] == 28
+        assert learned["baskets_accepted"] == len(baskets) + 1
+        assert (learned["baskets_learned"], learned["baskets_waiting"]) == (len(baskets), 1)
+        assert (learned["baskets_repeated"], learned["baskets_late"]) == (10, 0)
+        assert learned["last_window"]["stop"] == "2017-01-29T00:00:00"
+        assert len(learned["history"]) >= 3
+        before = {path: service.client.get(path).json() for path in ("/rules?limit=1000", "/today", "/map")}
+        assert before["/rules?limit=1000"]["total"] > 100
+        pair = WORLD.truth.complementary[0]
+        page = service.client.get(f"/products/{pair[0]}").json()
+        assert pair[1] in [one["id"] for one in page["similar"][:5]]
+        assert page["price"] > 0
+        status, said = service.stop()
+        assert (status, said) == (0, "")
+    with serving(folder, *SMALL, "--history", "7d") as service:
+        told = service.client.get("/status").json()
+        for name in ("baskets_accepted", "baskets_learned", "windows_closed", "products", "users", "rules"):
+            assert told[name] == learned[name], name
+        assert {path: service.client.get(path).json() for path in before} == before
+        assert service.client.get(f"/products/{pair[0]}").json() == page
+        assert service.client.post("/baskets", json=baskets[5]).json() == {"accepted": 0, "repeated": 1}
+        assert service.stop()[0] == 0
+
+
+def test_a_signal_ends_both_processes_and_a_kill_takes_the_learner_along(tmp_path):
+    for how in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        with serving(tmp_path / how.name, *SMALL) as service:
+            (learner,) = children(service.process.pid)
+            service.process.send_signal(how)
+            service.process.communicate(timeout=PATIENCE)
+            assert gone(learner), how
+
+
+def test_a_learner_that_dies_is_started_again(tmp_path):
+    with serving(tmp_path, *SMALL) as service:
+        (learner,) = children(service.process.pid)
+        os.kill(learner, signal.SIGKILL)
+        for _ in range(10 * PATIENCE):
+            now = children(service.process.pid)
+            if now and now != [learner]:
+                break
+            time.sleep(0.1)
+        assert now
+        assert now != [learner]
+        service.client.post("/baskets", json=posted(list(WORLD.baskets)[:400]))
+        service.until(lambda told: told["windows_closed"] > 0)
+
+
+def test_baskets_without_a_time_are_of_now(tmp_path):
+    with serving(tmp_path, *SMALL, "--every", "10") as service:
+        for number in range(12):
+            service.client.post("/baskets", json={"id": number, "products": [{"id": "tea"}, {"id": "milk"}]})
+        told = service.until(lambda told: told["windows_closed"] == 1)
+        assert told["baskets_learned"] == 10
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        assert service.until(lambda told: told["window"]["stop"], "/today")["window"]["stop"].startswith(today)
+
+
+def test_a_model_learned_from_files_goes_on_with_what_comes(tmp_path):
+    learn(tmp_path)
+    with serving(tmp_path) as service:
+        before = service.client.get("/status").json()
+        assert before["baskets_learned"] == before["baskets_accepted"] == len(WORLD.baskets)
+        service.client.post("/baskets", json={"time": "2017-01-30T10:00", "products": [{"id": "tea"}, {"id": "milk"}]})
+        service.client.post("/baskets", json={"time": "2017-02-01T10:00", "products": [{"id": "tea"}]})
+        told = service.until(lambda told: told["products"] > before["products"])
+        assert told["baskets_accepted"] == before["baskets_accepted"] + 2
+        assert told["baskets_learned"] == before["baskets_learned"] + 1
+        assert told["windows_closed"] == before["windows_closed"] + 1
+
+
+def test_a_service_that_only_answers_takes_nothing_and_writes_nothing(tmp_path):
+    learn(tmp_path)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    with serving(tmp_path, "--read-only") as service:
+        assert service.client.get("/rules").json()["total"] > 0
+        refused = service.client.post("/baskets", json={"products": [{"id": "tea"}]})
+        assert refused.status_code == 503
+        assert "--read-only" in refused.json()["error"]
+        assert children(service.process.pid) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused("serve", "--model", tmp_path / "m", "--port", port)
+    assert f"port {port} of 127.0.0.1 is taken by another program" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_two_services_cannot_learn_into_one_folder(tmp_path):
+    with serving(tmp_path, *SMALL):
+        assert str(tmp_path) in refused("serve", "--model", tmp_path, "--port", 0)
+
+
+def test_a_host_that_others_can_reach_needs_a_token(tmp_path, capsys):
+    said = refused("serve", "--model", tmp_path, "--host", "0.0.0.0", "--port", 0)
+    assert f"omba token --model {tmp_path}" in said
+    assert run(["token", "--model", str(tmp_path), "--scope", "read", "--scope", "write"]) == 0
+    said = capsys.readouterr()
+    token = said.out.strip()
+    assert re.fullmatch(r"[\w-]{43}", token)
+    assert token not in said.err
+    with serving(tmp_path, *SMALL, "--host", "0.0.0.0") as service:
+        port = service.client.base_url.port
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as other:
+            assert other.get("/status").status_code == 401
+            allowed = {"Authorization": f"Bearer {token}"}
+            assert other.get("/status", headers=allowed).status_code == 200
+            assert run(["token", "--model", str(tmp_path), "--list"]) == 0
+            name = re.search(r"\b[0-9a-f]{8}\b", capsys.readouterr().out)[0]
+            assert run(["token", "--model", str(tmp_path), "--revoke", name]) == 0
+            assert other.get("/status", headers=allowed).status_code == 403
+        assert token not in service.stop()[1]
+
+
+def test_a_wrong_option_gets_one_sentence_and_nothing_is_begun(tmp_path):
+    assert "fortnight" in refused("serve", "--model", tmp_path / "m", "--port", 0, "--every", "fortnight")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lateness": "soon"}, "soon"),
+        ({"settings": {"dim": 0}}, "dim"),
+        ({"history": "500"}, "history"),
+    ],
+)
+def test_what_the_learner_would_refuse_is_refused_before_it_is_started(tmp_path, options, says):
+    with pytest.raises(OmbaError, match=says):
+        Plan(tmp_path, **options).check()
+
+
+def test_an_address_that_is_not_this_machines_cannot_be_listened_at():
+    with pytest.raises(OmbaError, match="cannot be listened at"):
+        bound("no.such.host.invalid", 0)
