@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -55,8 +56,7 @@ class LearnerProcess:
         self._stop.set()
         child = self._child
         if child is not None:
-            if child.stdin is not None and not child.stdin.closed:
-                child.stdin.close()
+            _close(child)
             try:
                 child.wait(GRACE)
             except subprocess.TimeoutExpired:
@@ -84,11 +84,19 @@ class LearnerProcess:
                 continue
             if self._stop.is_set():
                 return
+            _close(child)
             pause = PAUSES[min(failures, len(PAUSES) - 1)]
             failures += 1
             log.warning("the learner ended (%s): it is started again in %g s", _ending(child.returncode), pause)
             if not self._stop.wait(pause):
                 self._child = self._launch()
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    """Close the other end of a child's standard input; it may be gone already."""
+    if child.stdin is not None:
+        with suppress(BrokenPipeError):
+            child.stdin.close()
 
 
 def start(folder: str | Path, **options: Any) -> LearnerProcess:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,25 +13,28 @@ from omba.model.snapshot import peek
 from omba.store.journal import JOURNAL, Synced
 
 LEARNER = "learner.json"
+SIZE, TRIES = 4_096, 5
 
 
 class Status:
-    """The learner's own word on itself; a reader finds the last one whole."""
+    """The learner's own word on itself. Its file keeps its size, so that a full disk can be told of."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / LEARNER
-        self.told: dict[str, Any] = read(folder)
+        self.told = read(folder)
 
     def tell(self, **facts: Any) -> None:
         """Leave word. It is no promise, so it is not synced, and where it cannot be left, it is not."""
         facts = {**self.told, **facts}
         if facts == self.told:
             return
-        aside = self.file.with_suffix(".aside")
+        self.told = facts
         with suppress(OSError):
-            aside.write_text(json.dumps(facts))
-            aside.replace(self.file)
-            self.told = facts
+            handle = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.pwrite(handle, json.dumps(facts).encode().ljust(SIZE), 0)
+            finally:
+                os.close(handle)
 
     def clear(self) -> None:
         """The learner has stopped."""
@@ -37,12 +42,17 @@ class Status:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What the learner last said."""
-    try:
-        told: dict[str, Any] = json.loads((folder / LEARNER).read_text())
-    except (OSError, ValueError):
-        return {}
-    return told
+    """What the learner last said; nothing where it has said nothing."""
+    for _ in range(TRIES):
+        try:
+            told: dict[str, Any] = json.loads((folder / LEARNER).read_text())
+            return told
+        except FileNotFoundError:
+            break
+        except (OSError, ValueError):
+            # It is just being written.
+            time.sleep(0.001)
+    return {}
 
 
 def status(folder: str | Path) -> dict[str, Any]:

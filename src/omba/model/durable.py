@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
+
+from safetensors import SafetensorError
 
 ASIDE = ".aside"
 """The ending of what is being written and counts for nothing yet."""
@@ -17,6 +20,18 @@ def step(name: str) -> None:
     """A moment at which a crash must do no harm."""
     if hook is not None:
         hook(name)
+
+
+FAILURES = (OSError, SafetensorError)
+"""What writing raises where there is no room or no right to; safetensors has an error of its own for it."""
+
+
+def reason(error: BaseException) -> str:
+    """Why a write failed, in the system's words."""
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    code = re.search(r"os error (\d+)", str(error))
+    return os.strerror(int(code[1])) if code else str(error)
 
 
 def sync(path: Path) -> None:

@@ -25,7 +25,7 @@ from safetensors.numpy import load_file, save_file
 
 from omba.baskets import Clock, Label
 from omba.errors import InputError, OmbaError, SnapshotError
-from omba.model.durable import ASIDE, replace, step, sync
+from omba.model.durable import ASIDE, FAILURES, reason, replace, step, sync
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 
@@ -58,10 +58,10 @@ def save(model: OMBA, folder: Path, keep: int = 1, tables: Mapping[str, pa.Table
         step("snapshot renamed")
         sync(folder)
         replace(folder / CURRENT, f"{name} {_digest(folder / name / 'manifest.json')}\n".encode())
-    except OSError as error:
+    except FAILURES as error:
         _clear(folder)
         raise SnapshotError(
-            f"the model could not be written to {str(folder)!r} ({error.strerror}): what was saved there before is"
+            f"the model could not be written to {str(folder)!r} ({reason(error)}): what was saved there before is"
             " untouched; give a folder with room that can be written to"
         ) from error
     step("snapshot current")

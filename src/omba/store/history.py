@@ -25,6 +25,7 @@ from safetensors.numpy import save_file
 
 from omba.baskets import Clock, Label, Moment
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
+from omba.model.durable import FAILURES, reason
 from omba.rules.diff import Diff, diff, rules_table
 from omba.rules.rules import Rules
 
@@ -180,9 +181,9 @@ class History:
                     arrays[name] = np.ascontiguousarray(column, np.float32)
             entry = self._write(rules, arrays, n_baskets, tick, clock)
             self._thin(clock)
-        except OSError as error:
+        except FAILURES as error:
             raise SnapshotError(
-                f"the history could not be written to {str(self.folder)!r} ({error.strerror}): "
+                f"the history could not be written to {str(self.folder)!r} ({reason(error)}): "
                 "give a folder with room that can be written to"
             ) from error
         return entry
