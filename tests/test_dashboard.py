@@ -577,6 +577,33 @@ def test_a_product_named_as_markup_stays_text_everywhere(dashboard):
     assert page.locator("img").count() == 0
 
 
+def test_products_known_by_a_number_are_shown_by_their_names(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [(basket, 1000 + i) for basket in range(400) for i in rng.choice(30, 4, replace=False)]
+    rows += [(basket, product) for basket in range(0, 400, 3) for product in (1030, 1031)]
+    names = [f"article {product % 1000} in words" for _, product in rows]
+    columns = {"basket_id": [b for b, _ in rows], "product": [p for _, p in rows], "product_name": names}
+    model = omba.OMBA(dim=8)
+    model.fit(omba.read_baskets(pa.table(columns)), every="100")
+    model.save(tmp_path)
+    server = Server("--model", str(tmp_path), "--read-only")
+    dashboard = Page(browser, server.address)
+    try:
+        dashboard.open("#/rules")
+        dashboard.page.wait_for_selector(".body .row:has-text('article 30 in words')")
+        dashboard.page.click(".body .row[data-row='0'] .of-rule")
+        dashboard.page.wait_for_selector("#panel .sentence:has-text('article 31 in words')")
+        dashboard.open("#/product/1031")
+        assert dashboard.page.text_content("h1") == "article 31 in words"
+        assert "product 1031" in dashboard.page.text_content(".kicker")
+        dashboard.open("#/map?product=1030")
+        dashboard.page.wait_for_selector(".card h2:has-text('article 30 in words')")
+        assert dashboard.problems == []
+    finally:
+        server.stop()
+    dashboard.context.close()
+
+
 def test_an_unknown_product_is_told_with_one_that_is_like_it(browser, server):
     dashboard = Page(browser, server.address)
     page = dashboard.open("#/product/dairy%20basicks")
@@ -613,6 +640,12 @@ def test_a_new_model_says_how_to_begin_fills_as_baskets_come_and_says_when_the_s
         page.wait_for_selector("h1:has-text('Today')")
         page.wait_for_function("document.querySelector('.summary')?.textContent.includes('200')")
         page.wait_for_selector("#notice:has-text('20 baskets waiting')")
+        page.click("nav [data-view=rules]")
+        dashboard.settle()
+        drawn = page.text_content(".body .row[data-row='0']")
+        server.post("/baskets", [{"products": [{"id": "p1"}, {"id": "p2"}]}] * 80)
+        page.click("#notice button:has-text('Show what is new')")
+        page.wait_for_function("drawn => document.querySelector('.body .row')?.textContent !== drawn", arg=drawn)
         assert dashboard.problems == []
     finally:
         server.stop()

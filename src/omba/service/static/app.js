@@ -25,7 +25,7 @@ const root = document.getElementById("view");
 const notice = document.getElementById("notice");
 const panel = new RulePanel(document.getElementById("panel"));
 const timeline = new Timeline(document.getElementById("timeline"));
-let view = null, name = null, epoch = 0, published = null;
+let view = null, name = null, epoch = 0, published = null, fresh = null, said = "";
 
 async function follow() {
   const route = parse();
@@ -33,6 +33,11 @@ async function follow() {
   if (name !== route.view) {
     view?.leave();
     name = route.view;
+    if (fresh) {
+      epoch++;
+      forget();
+      fresh = null;
+    }
     document.body.dataset.view = name;
     fill(root, h("p.state", {}, "Loading."));
     view = new VIEWS[name](root);
@@ -81,35 +86,49 @@ function links(route) {
   }
 }
 
-// Looks now and then whether the service has published a new state; the present is then drawn anew.
+// Looks now and then whether the service has published a new state.
 async function watch() {
   clearTimeout(watch.timer);
+  if (!document.hidden) await look();
+  watch.timer = setTimeout(watch, PAUSE);
+}
+
+async function look() {
   try {
     const told = await status();
-    const learned = `${told.windows_closed} ${told.baskets_learned} ${told.history.length}`;
-    if (published !== null && learned !== published) {
-      epoch++;
-      forget();
-      if (!parse().query.get("at")) follow();
-    }
+    const learned = `${told.windows_closed} ${told.baskets_learned} ${told.history.length} ${told.rules}`;
     if (learned !== published) {
       const kept = told.history.filter(({ baskets }) => baskets < told.baskets_learned);
       timeline.set(kept, told.last_window?.stop ?? told.history.at(-1)?.at ?? null);
+      if (published !== null && !parse().query.get("at")) renew();
     }
     published = learned;
     say(told.error ? sentence(told.error) : told.baskets_waiting > 0 ? `${format.plural(told.baskets_waiting, "basket")} waiting for ${told.baskets_waiting === 1 ? "its" : "their"} window to close.` : null, Boolean(told.error));
   } catch (error) {
     if (error.status !== 401 && error.status !== 403) say(error.message, true);
   }
-  watch.timer = setTimeout(watch, PAUSE);
+}
+
+// The present is drawn anew; a table that somebody may be reading waits until it is asked to.
+function renew() {
+  const show = () => {
+    epoch++;
+    forget();
+    fresh = null;
+    follow();
+  };
+  if (name !== "rules") return show();
+  fresh = h("button", { type: "button", onclick: () => { show(); look(); } }, "Show what is new");
 }
 
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function say(text, wrong = false) {
-  notice.hidden = !text;
+  const words = [text, fresh && "More has been learned since this table was drawn. "].filter(Boolean).join(" ");
+  notice.hidden = !words;
   notice.classList.toggle("error", wrong);
-  if (text && notice.textContent !== text) notice.textContent = text;
+  if (said !== words) fill(notice, words, fresh);
+  said = words;
 }
 
 function header() {
