@@ -67,7 +67,23 @@ def both(folder, baskets, acknowledged, until, settings, batch=5, every="1d", hi
     learner.close()
 
 
-ROLES = {"accept": accept, "learn": learn, "both": both}
+def follow(folder, source, until, settings, **_):
+    """Follow a file or a stream until so many baskets are taken in."""
+    from omba.live import Inbox, Learner
+    from omba.live.files import Files
+    from omba.live.streams import Stream
+
+    inbox, learner = Inbox(folder), Learner(folder, history=None, settings=settings)
+    feed = Stream(source, inbox) if source.startswith("redis:") else Files(Path(source), inbox, {})
+    while inbox.accepted < until:
+        if not feed.read():
+            time.sleep(0.01)
+        learner.drain()
+        feed.learned(learner.safe)
+    learner.drain()
+
+
+ROLES = {"accept": accept, "learn": learn, "both": both, "follow": follow}
 
 
 def prepare(die=None, note=None, segment=None, **_):

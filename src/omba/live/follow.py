@@ -27,7 +27,7 @@ class Feed(Protocol):
         ...
 
     def read(self) -> int:
-        """Hand on what is new; how many baskets."""
+        """Hand on what is new; how many baskets that were."""
         ...
 
     def flush(self) -> int:

@@ -35,10 +35,12 @@ class Lines:
         with self.path.open("rb") as stream:
             stream.seek(self.offset)
             data = stream.read(CHUNK)
+            size = self.offset + len(data)
             if last and len(data) < CHUNK and data and not data.endswith(b"\n"):
                 data += b"\n"
         before = self.offset
-        rows = list(self._rows(data))
+        rows = [(begin, min(end, size), row) for begin, end, row in self._rows(data)]
+        self.offset = min(self.offset, size)
         if len(data) >= CHUNK and self.offset == before:
             raise InputError(
                 f"{str(self.path)!r} has no end of a row in a million bytes after byte {before:,}: look for a quote "

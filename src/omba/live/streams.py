@@ -53,7 +53,7 @@ class Stream:
         self._join()
 
     def read(self) -> int:
-        """Hand on what is new, and what was delivered before but not acknowledged; how many baskets."""
+        """Hand on what is new, and what was delivered before but not acknowledged; how many entries."""
         try:
             entries = self._entries()
         except self.redis.RedisError as error:
@@ -64,7 +64,7 @@ class Stream:
             return 0
         good, bad = self._read(entries)
         try:
-            receipt = self.inbox.accept([one for _, one in good])
+            self.inbox.accept([one for _, one in good])
         except StoreError:
             self._again()
             raise
@@ -73,7 +73,7 @@ class Stream:
         self._acknowledge(bad)
         while len(self.waiting) > WAITING:
             self._acknowledge([self.waiting.popleft()[1] for _ in range(COUNT)])
-        return receipt.accepted
+        return len(entries)
 
     def flush(self) -> int:
         """Entries are whole baskets: nothing waits."""
