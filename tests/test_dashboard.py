@@ -29,6 +29,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run", "--disable-quic",
 ]  # fmt: skip
+OMBA = str(Path(sys.executable).parent / "omba")
 EVIL = "<img src=x onerror=alert(1)>"
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 
@@ -107,7 +108,7 @@ class Server:
     """`omba serve` on a free port, until it is told to stop."""
 
     def __init__(self, *arguments: str) -> None:
-        command = [str(Path(sys.executable).parent / "omba"), "serve", "--port", "0", *arguments]
+        command = [OMBA, "serve", "--port", "0", *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert self.process.stdout
         said = ""
@@ -364,7 +365,7 @@ def place_of(page: Any, support: float, lift: float) -> list[float]:
     return place
 
 
-def test_a_point_of_the_scatter_opens_its_rule_and_marks_it_in_the_table_and_the_network(dashboard, server):
+def test_a_point_of_the_scatter_opens_its_rule(dashboard, server):
     page = dashboard.open("#/rules?min_lift=4")
     page.wait_for_selector(".scatter canvas")
     page.wait_for_selector(".network canvas")
@@ -611,6 +612,24 @@ def test_an_unknown_product_is_told_with_one_that_is_like_it(browser, server):
     dashboard.context.close()
     # A browser notes every 404 in its console; nothing else may be there.
     assert all("404" in problem for problem in dashboard.problems)
+
+
+def test_a_service_that_others_can_reach_asks_for_its_token_once(browser, tmp_path):
+    made = subprocess.run([OMBA, "token", "--model", str(tmp_path)], capture_output=True, text=True, check=True)
+    server = Server("--model", str(tmp_path), "--read-only", "--host", "0.0.0.0")
+    dashboard = Page(browser, server.address.replace("0.0.0.0", "127.0.0.1"))
+    try:
+        page = dashboard.open("#/today")
+        assert "a token is needed here" in page.text_content("main").lower()
+        page.fill("[aria-label=Token]", made.stdout.strip())
+        page.keyboard.press("Enter")
+        page.wait_for_selector("h1:has-text('Nothing learned yet')")
+        page.reload()
+        page.wait_for_selector("h1:has-text('Nothing learned yet')")
+    finally:
+        server.stop()
+    dashboard.context.close()
+    assert all("401" in problem for problem in dashboard.problems)
 
 
 def test_the_chosen_theme_stays(dashboard):

@@ -167,6 +167,7 @@ function keys(find) {
       find.input.select();
     } else if (event.key === "Escape") {
       if (parse().query.get("open")) change({ open: null });
+      else if (name === "map" && !typing) change({ product: null });
       else if (typing) event.target.blur();
     }
   });

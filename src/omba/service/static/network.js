@@ -35,7 +35,7 @@ export class Network {
         this.plot.title = "";
       });
       this.cy.on("zoom", () => this.sizes());
-      this.cy.on("zoom pan", later(() => this.names(), 60));
+      this.cy.on("zoom pan layoutstop", later(() => this.names(), 60));
       this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 22); });
       this.sized.observe(this.plot);
       this.draw();

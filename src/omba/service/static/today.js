@@ -81,9 +81,8 @@ function sentence(told) {
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, format.count(value)));
 
 const begin = () => h("div.state", {}, h("h1", {}, "Nothing learned yet"),
-  h("p", {}, "The model is empty. Send baskets to "), h("p", {}, h("code", {}, "POST /baskets")),
-  h("p", {}, "or let it learn a file with "), h("p", {}, h("code", {}, "omba learn baskets.csv --model DIR")),
-  h("p", {}, "and this page fills as windows close."));
+  h("p", {}, "Send baskets to ", h("code", {}, "POST /baskets"), ", or let the model learn a file with ", h("code", {}, "omba learn"),
+    ". This page fills as windows close."));
 
 function changes(title, said, told, kind) {
   const rules = told[kind], { since } = told;
