@@ -21,9 +21,9 @@ from omba.baskets import Clock, Every, Moment, Report
 from omba.baskets import report as why
 from omba.errors import InputError
 from omba.sources.columns import resolve
+from omba.spark.cluster import to_arrow
 from omba.spark.columns import roles
 from omba.spark.failures import plainly
-from omba.spark.session import to_arrow
 from omba.spark.window import SparkWindow
 
 log = logging.getLogger("omba")

@@ -25,13 +25,13 @@ def roles(frame: Any, columns: Columns) -> tuple[Any, Clock]:
         for role, name in columns.roles.items()
         if role in ("basket", "product", "user")
     }
-    for role in ("price", "quantity"):
-        if role in columns.roles:
-            values[role] = number(frame[columns.roles[role]], role, columns.roles[role], kinds[columns.roles[role]])
     clock = Clock.NONE
     if "time" in columns.roles:
         name = columns.roles["time"]
         values["time"], clock = time(frame[name], name, kinds[name])
+    for role in ("price", "quantity"):
+        if role in columns.roles:
+            values[role] = number(frame[columns.roles[role]], role, columns.roles[role], kinds[columns.roles[role]])
     attributes = [frame[name].alias(f"a{i}") for i, name in enumerate(columns.attributes.values())]
     rows = frame.select(*(value.alias(role) for role, value in values.items()), *attributes)
     if "basket" not in values:

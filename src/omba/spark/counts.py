@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from omba.baskets import Label
 from omba.model.evidence import LARGEST
 from omba.spark.baskets import SparkBaskets
+from omba.spark.cluster import map_arrow, quietly
 from omba.spark.failures import plainly
 from omba.spark.pairing import pairs
-from omba.spark.session import map_arrow, quietly
 
 AT_ONCE = 1 << 16
 """Baskets counted at a time, at least."""
@@ -47,9 +47,8 @@ def count_pairs(
         lists = coded_items.groupBy("basket").agg(F.sort_array(F.collect_list("code")).alias("codes"))
         counted = map_arrow(capped(lists, largest).select("codes"), count_task, "key long, count long")
         pairs = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= minimum)
-        told = pairs.select(
-            F.shiftright("key", 32).cast("int").alias("a"), F.col("key").cast("int").alias("b"), "count"
-        )
+        a, b = F.shiftright("key", 32), F.col("key").bitwiseAND(0xFFFFFFFF)
+        told = pairs.select(a.cast("int").alias("a"), b.cast("int").alias("b"), "count")
         if labels is not None:
             return told
         first, second = (

@@ -17,9 +17,9 @@ from omba.evaluation.retrieval import Task, ask
 from omba.evaluation.trial import Trial, score
 from omba.sources import read_baskets
 from omba.spark.baskets import SparkBaskets
+from omba.spark.cluster import to_arrow
 from omba.spark.failures import plainly
 from omba.spark.omba import OMBA
-from omba.spark.session import to_arrow
 from omba.spark.window import SparkWindow
 
 MOST = 10_000

@@ -10,6 +10,7 @@ from omba.errors import OmbaError, SparkError
 
 RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
 """The last line of a Python trace."""
+TRACE = "Traceback (most recent call last)"
 CAUSED = re.compile(r"Caused by: ([\w.$]+): ([^\n]+)")
 USER = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
 LOST = re.compile(
@@ -42,7 +43,7 @@ def cause(message: str) -> str:
     told = USER.findall(message)
     if told:
         return _ended(told[-1])
-    raised = RAISED.findall(message)
+    raised = RAISED.findall(message[message.rfind(TRACE) :]) if TRACE in message else []
     if raised:
         return _python(*raised[-1])
     if LOST.search(message):

@@ -32,8 +32,8 @@ from omba.rules.search import (
     signs,
     tables_needed,
 )
+from omba.spark.cluster import map_arrow, to_arrow
 from omba.spark.failures import plainly
-from omba.spark.session import map_arrow, to_arrow
 
 BLOCK = 1 << 14
 """Products whose codes are made at a time."""

@@ -26,10 +26,10 @@ from omba.rules.rules import Rules
 from omba.rules.scope import Scope
 from omba.rules.space import Space
 from omba.spark.baskets import SparkBaskets
+from omba.spark.cluster import map_arrow, quietly, to_arrow
 from omba.spark.counts import count_pairs, count_products
 from omba.spark.failures import plainly
 from omba.spark.nearest import nearest
-from omba.spark.session import map_arrow, quietly, to_arrow
 
 SPARE = 8
 """Observed pairs kept for each rule asked for: a filter may let a few through only."""
@@ -164,6 +164,6 @@ def parallel(spark: Any) -> int:
 
 
 def _active() -> Any:
-    from omba.spark.session import session
+    from omba.spark.cluster import session
 
     return session()

@@ -21,10 +21,10 @@ from omba.baskets import Baskets, Clock
 from omba.baskets.long import labelled
 from omba.spark import census
 from omba.spark.census import Census
+from omba.spark.cluster import map_arrow, quietly, to_arrow
 from omba.spark.failures import plainly
 from omba.spark.parcel import Arrays, packed, pieces, unpacked
 from omba.spark.part import learn
-from omba.spark.session import map_arrow, quietly, to_arrow
 
 RESULT = "part int, piece int, parcel binary"
 

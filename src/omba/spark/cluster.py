@@ -1,4 +1,4 @@
-"""Session: a quiet Spark session whose workers run this Python, or the one that is there already."""
+"""Cluster: a quiet Spark session whose workers run this Python, or the one that is there already."""
 
 from __future__ import annotations
 
