@@ -36,18 +36,18 @@ export function drawn(rule, width = 360) {
   return svg("svg.interval", { viewBox: `0 0 ${width} 64`, role: "img",
     "aria-label": `expected lift ${format.lift(middle)}, 90% interval from ${format.lift(low)} to ${format.lift(high)}` },
     ticks.map((x) => svg(x === 1 ? "line.even" : "line.grid", { x1: at(x), x2: at(x), y1: 6, y2: 46 })),
-    apart(ticks, at).map((x) => svg("text.tick", { x: at(x), y: 60, "text-anchor": x === LEAST ? "start" : at(x) > width - 16 ? "end" : "middle" }, x < 1 ? "½" : format.count(x))),
+    apart(ticks, at, width).map((x) => svg("text.tick", { x: at(x), y: 60, "text-anchor": x === LEAST ? "start" : at(x) > width - 16 ? "end" : "middle" }, x < 1 ? "½" : format.count(x))),
     low != null && high != null && svg("rect.span", { x: at(low), y: 21, width: Math.max(2, at(high) - at(low)), height: 10, rx: 5 }),
     seen && svg("path.seen", { d: `M${at(lift)} 15 l4.5 -8 h-9 z` }),
     svg("circle", { cx: at(middle), cy: 26, r: 6 }));
 }
 
 // The ticks whose names do not run into the one before.
-function apart(ticks, at) {
+function apart(ticks, at, width) {
   let end = -Infinity;
   return ticks.filter((x) => {
-    const half = 3 * format.count(x).length + 3;
-    if (at(x) - half < end) return false;
+    const half = 3 * format.count(x).length + 3, start = at(x) - (at(x) > width - 16 ? 2 : 1) * half;
+    if (start < end) return false;
     end = at(x) + half;
     return true;
   });

@@ -36,7 +36,7 @@ export class Network {
       });
       this.cy.on("zoom", () => this.sizes());
       this.cy.on("zoom pan layoutstop", later(() => this.names(), 60));
-      this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 22); });
+      this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 30); });
       this.sized.observe(this.plot);
       this.draw();
     });
@@ -84,7 +84,7 @@ export class Network {
 
   arrange() {
     const { clientWidth: w, clientHeight: h } = this.plot;
-    this.cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 22, boundingBox: { x1: 0, y1: 0, w, h },
+    this.cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 30, boundingBox: { x1: 0, y1: 0, w, h },
       nodeRepulsion: () => 40000, idealEdgeLength: () => 40, componentSpacing: 30, gravity: 0.4, numIter: 800 }).run();
     this.sizes();
     this.names();

@@ -130,7 +130,7 @@ function selling(history) {
     tooltip: tooltip((items) => [h("b", {}, `until ${items[0].name}`), items.map(({ seriesName, value }) => h("div", {}, seriesName === "price" ? `price ${format.price(value)}` : format.plural(value, "basket")))], { trigger: "axis" }),
     series: [
       { type: "bar", name: "baskets", data: history.map(({ sold }) => sold), barMaxWidth: 30, itemStyle: { color: colour("accent"), opacity: 0.82, borderRadius: [2, 2, 0, 0] } },
-      known && { type: "line", name: "price", yAxisIndex: 1, data: history.map(({ price }) => price), symbolSize: 5, itemStyle: { color: colour("second") }, lineStyle: { width: 2 } },
+      known && { type: "line", name: "price", yAxisIndex: 1, data: history.map(({ price }) => price), symbolSize: 5, showSymbol: history.length < 25, itemStyle: { color: colour("second") }, lineStyle: { width: 2 } },
     ].filter(Boolean),
   };
 }
@@ -145,6 +145,6 @@ function nearing(history) {
     yAxis: axis({ type: "value", max: 1, min: ({ min }) => Math.floor(10 * min) / 10, splitNumber: 3 }),
     tooltip: tooltip((items) => [h("b", {}, items[0].name), items.filter(({ value }) => value != null).map(({ seriesName, value }) => h("div", {}, `${seriesName}: ${score(value)}`))], { trigger: "axis" }),
     series: names.map((name, i) => ({ type: "line", name: nameOf(name), data: history.map(({ top }) => top.find(({ id }) => id === name)?.similarity ?? null),
-      symbolSize: 5, itemStyle: { color: hues[i] }, lineStyle: { width: 2 } })),
+      symbolSize: 5, showSymbol: history.length < 25, itemStyle: { color: hues[i] }, lineStyle: { width: 2 } })),
   };
 }

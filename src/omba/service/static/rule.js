@@ -69,7 +69,7 @@ export class RulePanel {
 function evidence(rule) {
   if (!rule.count) return "Never in one basket so far.";
   const chance = rule.lift ? rule.count / rule.lift : null;
-  return `Together in ${format.plural(rule.count, "basket")}${chance == null ? "" : `, where chance would make it ${chance < 10 ? Number(chance.toFixed(1)) || format.number(chance) : format.count(chance)}`}.`;
+  return `Together in ${format.plural(rule.count, "basket")}${chance == null ? "" : `, where chance would make it ${chance < 1 ? format.number(Number(chance.toPrecision(2))) : chance < 10 ? Number(chance.toFixed(1)) : format.count(chance)}`}.`;
 }
 
 function expectation(rule) {

@@ -69,10 +69,10 @@ export class Scatter {
       itemStyle: { color: hue, opacity: 0.62, ...more }, emphasis: { scale: 1.6, itemStyle: { opacity: 1 } }, animation: false });
     const { x, y } = extent(this.rules);
     return {
-      grid: { left: 46, right: 14, top: 12, bottom: 34 },
+      grid: { left: 46, right: 14, top: 22, bottom: 34 },
       xAxis: axis({ type: "log", min: x[0], max: x[1], name: "support", nameLocation: "middle", nameGap: 20,
         axisLabel: { ...axis().axisLabel, formatter: format.percent, showMinLabel: false, showMaxLabel: false } }),
-      yAxis: axis({ type: "log", min: y[0], max: y[1], name: "lift", nameLocation: "end", nameGap: -4, nameTextStyle: { ...axis().nameTextStyle, align: "right", padding: [0, 10, 0, 0] },
+      yAxis: axis({ type: "log", min: y[0], max: y[1], name: "lift", nameLocation: "end", nameGap: 8, nameTextStyle: { ...axis().nameTextStyle, align: "right", padding: [0, 10, 0, 0] },
         axisLabel: { ...axis().axisLabel, formatter: format.lift, showMinLabel: false, showMaxLabel: false } }),
       brush: { xAxisIndex: 0, yAxisIndex: 0, throttleType: "debounce", throttleDelay: 100, removeOnClick: true,
         brushStyle: { borderWidth: 1, color: colour("shade"), borderColor: colour("accent") },
