@@ -66,7 +66,7 @@ def read_time(time: object, now: datetime, shown: str) -> tuple[Clock, int]:
     (<Clock.DATETIME: 'datetime'>, 86400000000)
     """
     if time is None:
-        return Clock.DATETIME, Clock.DATETIME.read(now)
+        return Clock.DATETIME, ticks(now)
     if isinstance(time, int) and not isinstance(time, bool):
         if abs(time) <= MOST_DAYS:
             return Clock.DAY, time
@@ -76,12 +76,15 @@ def read_time(time: object, now: datetime, shown: str) -> tuple[Clock, int]:
         tick = time * scale
     elif isinstance(time, str | datetime):
         try:
-            tick = Clock.DATETIME.read(time)
-        except InputError as error:
-            raise InputError(f"{shown} has a time that cannot be read: {error}") from None
+            moment = datetime.fromisoformat(time) if isinstance(time, str) else time
+        except ValueError:
+            raise InputError(
+                f"{shown} has the time {time!r}: write it as '2017-10-01' or '2017-10-01T08:30Z'"
+            ) from None
+        tick = ticks(moment)
     else:
         raise InputError(f"{shown} has the time {time!r}: give a date such as '2017-10-01T08:30Z', or a day's number")
-    if tick > Clock.DATETIME.read(now + AHEAD):
+    if tick > ticks(now + AHEAD):
         raise InputError(
             f"{shown} is of {Clock.DATETIME.show(tick)}, more than a day after now ({now:%Y-%m-%d %H:%M} UTC): correct "
             "its time, or leave it out"
@@ -98,7 +101,14 @@ def tick_of(time: str | int) -> int:
     """The reverse of `show_time`."""
     if isinstance(time, int):
         return time
-    since = datetime.fromisoformat(time) - EPOCH
+    return ticks(datetime.fromisoformat(time))
+
+
+def ticks(moment: datetime) -> int:
+    """Microseconds since 1970, in UTC where the moment has a zone."""
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    since = moment - EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
