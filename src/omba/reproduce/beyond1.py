@@ -55,16 +55,15 @@ def run(workshop: Workshop) -> Result:
     likely: Rows = [[one.lift, one.log_likelihood] for one in told.likely]
     covered: Rows = [[one.pairs, one.number, one.inside, one.below] for one in told.covered]
     best = max(held[NAMES[name]].holds for name in COUNTING)
-    ours, paper = held[NAMES["omba"]], held[NAMES["omba-paper"]]
+    ours, paper, shrunk = held[NAMES["omba"]], held[NAMES["omba-paper"]], held["shrunk lift"]
+    new = max(told.appeared, key=lambda one: one.occurred)
     return Result(
         claims=[
             Claim(
                 "rules still hold (lift above 5) in the time after",
                 "not asked",
-                (
-                    f"{ours.holds:.0%} of OMBA's top {TOP}, {paper.holds:.0%} with the paper's settings, {best:.0%} "
-                    "of the best counting miner"
-                ),
+                f"{ours.holds:.0%} of OMBA's top {TOP}, {paper.holds:.0%} with the paper's settings, {best:.0%} of the "
+                f"best miner the paper compares; {shrunk.holds:.0%} by lift shrunk by its count",
                 "beyond",
             ),
         ],
@@ -88,6 +87,12 @@ def run(workshop: Workshop) -> Result:
             "Not in the paper, which judges rules by the lift in the data they were mined from: by that measure the "
             "highest raw lift is perfect, and most of what it finds is luck that does not come back."
         ),
+        findings=[
+            "For pairs seen often, counting with care does as well: lift shrunk by its count (gamma-Poisson, 5% "
+            f"quantile) holds for {shrunk.holds:.0%}, OMBA's rules for {ours.holds:.0%}. What the vectors add is the "
+            f"rare and the unseen: of the {new.top} best unseen pairs {new.occurred:.0%} then occurred, where chance "
+            f"has {new.chance:.1%}.",
+        ],
         settings=(
             f"{workshop.setting}; learned {told.baskets_before:,} baskets before {workshop.scale.split}, judged by the "
             f"{told.baskets_after:,} after; product types"

@@ -23,6 +23,7 @@ from omba import baselines, datasets
 from omba.baskets import Baskets
 from omba.errors import OmbaError
 from omba.evaluation import Task, metrics, queries, run
+from omba.evaluation.retrieval import Hide
 from omba.model import OMBA
 from omba.reproduce.shelf import Shelf
 
@@ -88,10 +89,11 @@ class Job:
     windows: int
     seed: int
     window: int | None = None
+    hide: Hide = "one"
 
     @property
     def key(self) -> str:
-        part = "" if self.window is None else f"-window{self.window}"
+        part = ("" if self.window is None else f"-window{self.window}") + ("" if self.hide == "one" else "-all")
         return f"trial-{self.source.key}-{self.contender.key}-{self.windows}windows-seed{self.seed}{part}"
 
 
@@ -165,12 +167,13 @@ def hold(
     processes: int = 1,
     tell: Tell = lambda share, note: None,
     only: Sequence[int] | None = None,
+    hide: Hide = "one",
 ) -> tuple[dict[Contender, Trial], dict[Contender, str]]:
     """The trial of each contender, and the reason of those that could not take part.
 
     With `only`, methods that are trained anew for each window are asked about these windows alone.
     """
-    jobs = {each: _jobs(Job(source, each, windows, seed), only) for each in contenders}
+    jobs = {each: _jobs(Job(source, each, windows, seed, hide=hide), only) for each in contenders}
     found: dict[str, dict[str, Any]] = {}
     for job in (job for group in jobs.values() for job in group):
         if kept := shelf.get(job.key):
@@ -193,7 +196,7 @@ def hold(
 def _jobs(job: Job, only: Sequence[int] | None) -> list[Job]:
     if job.contender.online:
         return [job]
-    windows = range(len(_asked(job.source, job.windows, job.seed)))
+    windows = range(len(_asked(job.source, job.windows, job.seed, job.hide)))
     return [replace(job, window=window) for window in windows if only is None or window in only]
 
 
@@ -237,7 +240,7 @@ def _one_thread_each() -> Iterator[None]:
 def _do(job: Job) -> dict[str, Any]:
     """Run one job; figures in plain lists, or the reason why it cannot be run."""
     baskets = load(job.source)
-    asked = _asked(job.source, job.windows, job.seed)
+    asked = _asked(job.source, job.windows, job.seed, job.hide)
     try:
         trial = run(job.contender.make, baskets, asked if job.window is None else [asked[job.window]], "1d", job.seed)
     except OmbaError as error:
@@ -258,10 +261,10 @@ def load(source: Source) -> Baskets:
 
 
 @cache
-def _asked(source: Source, windows: int, seed: int) -> list[Any]:
-    return queries(load(source), Task(windows), seed)
+def _asked(source: Source, windows: int, seed: int, hide: Hide) -> list[Any]:
+    return queries(load(source), Task(windows, hide=hide), seed)
 
 
-def target_prices(source: Source, windows: int, seed: int) -> NDArray[np.float64]:
+def target_prices(source: Source, windows: int, seed: int, hide: Hide) -> NDArray[np.float64]:
     """Prices of the hidden products, in the order of a trial's ranks."""
-    return np.concatenate([asked.target_prices for asked in _asked(source, windows, seed)]).astype(np.float64)
+    return np.concatenate([asked.target_prices for asked in _asked(source, windows, seed, hide)]).astype(np.float64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets
 from omba.errors import SnapshotError
+from omba.evaluation.retrieval import Hide
 from omba.model import OMBA
 from omba.reproduce import trials
 from omba.reproduce.shelf import Shelf
@@ -116,6 +117,7 @@ class Workshop:
         name: str,
         contenders: Iterable[Contender],
         only: Sequence[int] | None = None,
+        hide: Hide = "one",
     ) -> dict[Contender, Trial]:
         """The trial of each contender that can take part; trials held before are not held again."""
         found, skipped = trials.hold(
@@ -127,6 +129,7 @@ class Workshop:
             self.processes,
             lambda share, note: self.tell(share, note),
             only,
+            hide,
         )
         self.skipped.update({contender.method: why for contender, why in skipped.items()})
         return found
@@ -143,8 +146,8 @@ class Workshop:
         methods = [method for method in self.scale.methods if not self.large(name) or method in AT_SIZE]
         return self.retrieve(name, [*map(Contender, methods), NO_CATEGORIES])
 
-    def target_prices(self, name: str) -> NDArray[np.float64]:
-        return trials.target_prices(self.source(name), self.windows(name), self.seed)
+    def target_prices(self, name: str, hide: Hide = "one") -> NDArray[np.float64]:
+        return trials.target_prices(self.source(name), self.windows(name), self.seed, hide)
 
     def models(self, kind: str, dates: Sequence[str | None]) -> list[OMBA]:
         """OMBA as it was before each of the dates (None: at the end), learned in one go: `default` or `paper`."""
