@@ -233,9 +233,8 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
     for user in (None, *model.users[:8]):
         context = rng.choice(len(every), 3, replace=False).astype(np.int32)
         owner = -1 if user is None else model.user_rows.vocabulary.codes[user]
-        scores = exact(view, context, owner, every)
-        error = glanced(view, context, owner) - scores
-        assert np.ptp(error) < 0.1 * scores.std(), "a constant apart, which moves nobody"
+        scores, rough = exact(view, context, owner, every), glanced(view, context, owner)
+        assert np.corrcoef(scores, rough)[0, 1] > 0.98
         want = [label for label, _ in model.rank([model.products[row] for row in context], user, 10)]
         assert [model.products[one.row] for one in suggest(view, context.tolist(), user, 10)] == want
 

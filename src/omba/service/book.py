@@ -177,7 +177,8 @@ def within(values: NDArray[Any], least: float | None, most: float | None) -> NDA
 def plain(column: NDArray[Any]) -> list[Any]:
     """A column as values that JSON can hold: six digits, None for what is not known or not finite."""
     if column.dtype.kind == "f":
-        return [float(f"{value:.6g}") if np.isfinite(value) else None for value in column.tolist()]
+        known = np.isfinite(column).tolist()
+        return [float(f"{value:.6g}") if here else None for value, here in zip(column.tolist(), known, strict=True)]
     return [None if value == -1 else value for value in column.tolist()]
 
 

@@ -55,8 +55,8 @@ class Pairs:
         quick.__dict__["rows"] = model.product_rows.vocabulary.codes
         return cls(graph, replace(space, explainer=quick, attributes=None), units, catalogue)
 
-    def of_product(self, row: int, near: Rows, n: int) -> tuple[Rules, Rules]:
-        """The strongest rules with a product: those of its pairs that were seen, and those that were not."""
+    def of_product(self, row: int, near: Rows, n: int) -> Rules:
+        """The n strongest rules with a product of those of its pairs that were seen, and of those that were not."""
         part = slice(self.graph.indptr[row], self.graph.indptr[row + 1])
         partners, count = self.graph.indices[part], self.graph.data[part]
         other = near[~np.isin(near, partners)]
@@ -68,7 +68,7 @@ class Pairs:
         both = np.concatenate([partners, other])
         rules = self.rules(np.full(len(both), row), both, np.append(count, np.zeros(len(other), np.int64)))
         unseen = rules["status"] == "unseen"
-        return rules.take(np.flatnonzero(~unseen)[:n]), rules.take(np.flatnonzero(unseen)[:n])
+        return rules.take(np.sort(np.append(np.flatnonzero(~unseen)[:n], np.flatnonzero(unseen)[:n])))
 
     def rule(self, antecedent: int, consequent: int) -> Rules:
         """One pair as a rule, this way round."""

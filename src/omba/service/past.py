@@ -41,7 +41,7 @@ class Kept:
 
     @cached_property
     def vectors(self) -> NDArray[np.float16]:
-        return self.entry.mapped()
+        return self.entry.mapped().view(np.ndarray)
 
     @cached_property
     def rules(self) -> Rules:

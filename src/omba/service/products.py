@@ -65,9 +65,8 @@ def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]
     records = view.book.take(view.book.of_product.get(view.shelf.labels[row], []))
     if view.pairs is not None:
         known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
-        for rules in view.pairs.of_product(row, near, RULES):
-            more = records_of(rules)
-            records += [one for one in more if frozenset((*one["antecedents"], *one["consequents"])) not in known]
+        pairs = records_of(view.pairs.of_product(row, near, RULES))
+        records += [one for one in pairs if frozenset((*one["antecedents"], *one["consequents"])) not in known]
         records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
     seen = [one for one in records if one["status"] != "unseen"]
     unseen = [one for one in records if one["status"] == "unseen"]

@@ -74,17 +74,22 @@ def clues(model: OMBA, context: Rows, owner: int, rows: Rows) -> NDArray[np.floa
 
 
 def glanced(view: View, context: Rows, owner: int) -> NDArray[np.float32]:
-    """The scores of all products, roughly: clues from coarse cosines, those of categories exactly."""
+    """The scores of all products, roughly, to choose those worth an exact look.
+
+    The cosines to the basket's mean, to the customer and, on average, to each product of the basket are all a product
+    of one vector with the candidate's, so one look at all candidates is enough; the closeness to the nearest product
+    is taken for that average, which it is for small cosines. Clues of categories are exact.
+    """
     model = view.model
     if model is None:
         return np.asarray(view.glance.cosines(middle(view.units[context])[None, :])[0])
-    space = model.spaces[0]
-    vectors, weights = space.products.vectors[context], model.blend.weights.astype(np.float32)
-    customer = space.users.vectors[[owner]] if owner >= 0 else np.zeros((1, vectors.shape[1]), np.float32)
-    mean, own, *each = view.glance.cosines(np.concatenate([vectors.sum(axis=0, keepdims=True), customer, vectors]))
-    score = weights[0] * mean + weights[1] * own + weights[4] * view.log_share
-    if each:
-        score += weights[2] * np.log(np.exp(np.float32(SHARPNESS) * np.array(each)).mean(axis=0)) / SHARPNESS
+    space, weights = model.spaces[0], model.blend.weights.astype(np.float32)
+    pull = weights[0] * middle(space.products.vectors[context])
+    if len(context):
+        pull = pull + weights[2] * view.units[context].mean(axis=0)
+    if owner >= 0:
+        pull = pull + weights[1] * middle(space.users.vectors[[owner]])
+    score = view.glance.cosines(pull[None, :])[0] * np.float32(np.linalg.norm(pull)) + weights[4] * view.log_share
     if owner >= 0:
         remembered = np.unique(space.memory.rows[owner])
         remembered = remembered[remembered >= 0]
