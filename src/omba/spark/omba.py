@@ -92,10 +92,8 @@ class OMBA(model.OMBA):
     def _make_room(self, census: Census, window: Window) -> Packer:
         """Rows for all that is new, and prices as of this window; returns who owns which rows."""
         shares = census.shares
-        products = {part: _take(self.product_rows.vocabulary, share.products) for part, share in _sorted(
-            shares, self.product_rows.vocabulary, "products")}  # fmt: skip
-        users = {part: _take(self.user_rows.vocabulary, share.users) for part, share in _sorted(
-            shares, self.user_rows.vocabulary, "users")}  # fmt: skip
+        products = _rows(self.product_rows.vocabulary, {part: share.products for part, share in shares.items()})
+        users = _rows(self.user_rows.vocabulary, {part: share.users for part, share in shares.items()})
         n_products, n_users = len(self.product_rows.vocabulary), len(self.user_rows.vocabulary)
         self.spaces[0].grow(n_products, n_users)
         if window.attributes is not None:
@@ -119,17 +117,11 @@ class OMBA(model.OMBA):
         sold = packer.product_counts(census, len(self.product_rows.vocabulary))
         self._judge(packer, results, sold, census.baskets)
         rows = np.flatnonzero(sold).astype(np.int32)
-        for number, result in enumerate(results):
-            first = number == 0
-            self.evidence.add(
-                rows if first else rows[:0],
-                sold[rows] if first else sold[:0],
-                result["keys"],
-                result["key_counts"],
-                census.baskets if first else 0,
-                int(result["oversized"][0]),
-            )
-            np.add.at(self.sets.watched, packer.sets[number], result["watched"])
+        keys, key_counts = (np.concatenate([result[name] for result in results]) for name in ("keys", "key_counts"))
+        oversized = sum(int(result["oversized"][0]) for result in results)
+        self.evidence.add(rows, sold[rows], keys, key_counts, census.baskets, oversized)
+        for sets, result in zip(packer.sets, results, strict=True):
+            self.sets.watched[sets] += result["watched"]
         for level, space in enumerate(self.spaces):
             mine = [_under(result, level) for result in results]
             for users, share, result in zip(packer.users.values(), census.shares.values(), mine, strict=True):
@@ -170,16 +162,12 @@ class OMBA(model.OMBA):
             self.forecast.judge(sold, baskets)
 
 
-def _take(vocabulary: Vocabulary, labels: Any) -> NDArray[np.int64]:
-    return vocabulary.find(label_list(labels)).astype(np.int64)
-
-
-def _sorted(shares: dict[int, Any], vocabulary: Vocabulary, name: str) -> list[tuple[int, Any]]:
-    """The shares, once all labels that are new have rows, in the order of the labels as in one process."""
-    labels = {label for share in shares.values() for label in label_list(getattr(share, name))}
-    new = [label for label in labels if label not in vocabulary]
+def _rows(vocabulary: Vocabulary, labels: dict[int, Any]) -> dict[int, NDArray[np.int64]]:
+    """The rows of each part's labels; new ones are taken in, in the order of the labels as in one process."""
+    known = {part: label_list(column) for part, column in labels.items()}
+    new = {label for column in known.values() for label in column if label not in vocabulary}
     vocabulary.add(sorted(new, key=_by_kind))
-    return list(shares.items())
+    return {part: vocabulary.find(column).astype(np.int64) for part, column in known.items()}
 
 
 def _by_kind(label: Label) -> tuple[bool, Label]:
