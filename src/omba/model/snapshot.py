@@ -183,7 +183,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     if manifest["kind"] not in KINDS:
         raise InputError(f"it is a {manifest['kind']!r}, which this omba does not know")
     model = KINDS[manifest["kind"]](**settings)
-    arrays = {name: np.array(array) for name, array in load_file(place / "arrays.safetensors").items()}
+    arrays: Arrays = load_file(place / "arrays.safetensors")
     model.product_rows.vocabulary.add(_from_labels(pq.read_table(place / "products.parquet")))
     model.user_rows.vocabulary.add(_from_labels(pq.read_table(place / "users.parquet")))
     model.hierarchy.vocabulary.add(_from_labels(pq.read_table(place / "categories.parquet")))

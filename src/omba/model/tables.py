@@ -48,8 +48,8 @@ class Table:
         self.size = size
 
     def load(self, vectors: NDArray[np.float32], squares: NDArray[np.float32]) -> None:
-        """Take in rows as they were saved."""
-        self._vectors, self._squares = np.array(vectors, np.float32), np.array(squares, np.float32)
+        """Take in rows as they were saved; the arrays are the table's own from then on."""
+        self._vectors, self._squares = (np.ascontiguousarray(x, np.float32) for x in (vectors, squares))
         self.size = len(self._vectors)
 
 

@@ -15,15 +15,16 @@ FINE = 32_000
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """Vectors of unit length in 8 bits; a cosine of two is off by about 0.002."""
+    """The directions of vectors in 8 bits, and what brings a product of one to a cosine, which is off by some 0.002."""
 
     rough: NDArray[np.int8]
     scales: NDArray[np.float32]
 
     @classmethod
-    def of(cls, units: NDArray[np.float32]) -> Glance:
-        rough, scales = np.empty(units.shape, np.int8), np.empty(len(units), np.float32)
-        kernels.coarse(np.ascontiguousarray(units), rough, scales)
+    def of(cls, vectors: NDArray[np.float32]) -> Glance:
+        """Of vectors of any length."""
+        rough, scales = np.empty(vectors.shape, np.int8), np.empty(len(vectors), np.float32)
+        kernels.coarse(np.ascontiguousarray(vectors), rough, scales)
         return cls(rough, scales)
 
     def cosines(self, queries: NDArray[np.floating]) -> NDArray[np.float32]:

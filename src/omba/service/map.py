@@ -18,7 +18,7 @@ from omba.service import schemas
 from omba.service.answers import PROBLEMS
 from omba.service.shelf import UNSORTED
 from omba.service.state import Seen
-from omba.service.view import View
+from omba.service.view import View, unit
 
 router = APIRouter(tags=["products"], responses=PROBLEMS)
 
@@ -76,8 +76,8 @@ def places_of(view: View) -> NDArray[np.floating]:
     kept = view.places
     if kept is None or not np.isfinite(kept).any():
         if len(view.shelf) <= LAID_OUT:
-            return laid_out(view.units, view.shelf.counts)
-        return principal(view.units)
+            return laid_out(view.vectors, view.shelf.counts)
+        return principal(view.vectors)
     places = np.full((len(view.shelf), 2), np.nan, np.float32)
     places[: len(kept)] = kept[: len(places)]
     for row in np.flatnonzero(view.trained & np.isnan(places).any(axis=1)).tolist():
@@ -88,8 +88,9 @@ def places_of(view: View) -> NDArray[np.floating]:
     return places
 
 
-def principal(units: NDArray[np.float32]) -> NDArray[np.floating]:
+def principal(vectors: NDArray[np.float32]) -> NDArray[np.floating]:
     """The two main directions of the vectors."""
+    units = unit(vectors)
     centred = units - units.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred)
     return np.asarray(centred @ directions[:, -2:])

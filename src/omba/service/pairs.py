@@ -32,15 +32,14 @@ class Pairs:
 
     graph: csr_array
     space: Space
-    units: NDArray[np.float32]
     catalogue: Catalogue
 
     @classmethod
-    def of(cls, model: OMBA, units: NDArray[np.float32], catalogue: Catalogue) -> Pairs:
+    def of(cls, model: OMBA, catalogue: Catalogue) -> Pairs:
         # Not needed for the first answers, and slow to import.
         from scipy.sparse import coo_array, csr_array
 
-        space, n = space_of(cast(Any, model)), len(units)
+        space, n = space_of(cast(Any, model)), len(model.product_rows.vocabulary)
         left, right, count = model.evidence.observed()
         half = coo_array((count.astype(np.int32), (left, right)), shape=(n, n)).tocsr()
         graph = csr_array(half + half.T)
@@ -53,7 +52,7 @@ class Pairs:
         # Rows are known already, and partners are looked up rather than searched for.
         quick = replace(explainer, partners=partners)
         quick.__dict__["rows"] = model.product_rows.vocabulary.codes
-        return cls(graph, replace(space, explainer=quick, attributes=None), units, catalogue)
+        return cls(graph, replace(space, explainer=quick, attributes=None), catalogue)
 
     def of_product(self, row: int, near: Rows, n: int) -> Rules:
         """The n strongest rules with a product of those of its pairs that were seen, and of those that were not."""
@@ -83,7 +82,7 @@ class Pairs:
         if turn:
             turned = space.counts[left] > space.counts[right]
             left, right = np.where(turned, right, left), np.where(turned, left, right)
-        cosine = np.einsum("ij,ij->i", self.units[left], self.units[right])
+        cosine = cosines(space.vectors, left, right)
         assert space.expected is not None
         expected, low, high = space.expected(left, right, cosine, count)
         order = np.argsort(-low, kind="stable")
@@ -101,3 +100,10 @@ class Pairs:
             given["value"] = 1000.0 * n_a / n * n_b / n * (expected[order] - 1.0) * space.prices[right]
         antecedents, consequents = ([(space.labels[row],) for row in side.tolist()] for side in (left, right))
         return Rules(antecedents, consequents, together, n_a, n_b, n, given, self.catalogue)
+
+
+def cosines(vectors: Floats, left: Rows, right: Rows) -> Floats:
+    """The cosine of each pair of rows; 0 where a vector has no length."""
+    a, b = vectors[left], vectors[right]
+    dots, squares = (np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (a, a)))
+    return np.asarray(dots / np.maximum(np.sqrt(squares * np.einsum("ij,ij->i", b, b)), 1e-12))

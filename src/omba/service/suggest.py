@@ -63,7 +63,7 @@ def owner_of(view: View, user: Label | None) -> int:
 def exact(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.float32]:
     """The scores of some rows, as the model gives them; those of the past are cosines with the basket's mean."""
     if view.model is None:
-        return np.asarray(view.units[rows] @ middle(view.units[context]))
+        return np.asarray(view.units(rows) @ middle(view.units(context)))
     return view.model.blend.score(clues(view.model, context, owner, rows))
 
 
@@ -82,11 +82,11 @@ def glanced(view: View, context: Rows, owner: int) -> NDArray[np.float32]:
     """
     model = view.model
     if model is None:
-        return np.asarray(view.glance.cosines(middle(view.units[context])[None, :])[0])
+        return np.asarray(view.glance.cosines(middle(view.units(context))[None, :])[0])
     space, weights = model.spaces[0], model.blend.weights.astype(np.float32)
     pull = weights[0] * middle(space.products.vectors[context])
     if len(context):
-        pull = pull + weights[2] * view.units[context].mean(axis=0)
+        pull = pull + weights[2] * view.units(context).mean(axis=0)
     if owner >= 0:
         pull = pull + weights[1] * middle(space.users.vectors[[owner]])
     score = view.glance.cosines(pull[None, :])[0] * np.float32(np.linalg.norm(pull)) + weights[4] * view.log_share
@@ -120,7 +120,7 @@ def parts_of(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.fl
     parts = np.zeros((len(rows), len(context) + 1))
     model = view.model
     if model is None:
-        parts[:, :-1] = view.units[rows] @ view.units[context].T / max(len(context), 1)
+        parts[:, :-1] = view.units(rows) @ view.units(context).T / max(len(context), 1)
         return parts
     told = clues(model, context, owner, rows)
     for level, space in enumerate(model.spaces):

@@ -35,7 +35,7 @@ class View:
     tick: int
     n_baskets: int
     shelf: Shelf
-    units: NDArray[np.float32]
+    vectors: NDArray[np.float32]
     book: Book
     kept: Kept | None = None
     model: OMBA | None = None
@@ -53,7 +53,7 @@ class View:
         catalogue.__dict__["rows"] = codes
         tick = model.n_windows if model.clock is Clock.NONE else model.last_time + 1
         book = Book(replace(rules, catalogue=catalogue) if rules is not None else nothing(catalogue)).ready()
-        return cls(model.clock, tick, model.n_baskets, shelf, unit(model.product_vectors), book, None, model, places)
+        return cls(model.clock, tick, model.n_baskets, shelf, model.product_vectors, book, None, model, places)
 
     @classmethod
     def then(cls, kept: Kept, labels: Sequence[Label], codes: dict[Label, int], attributes: pa.Table | None) -> View:
@@ -88,11 +88,7 @@ class View:
     @cached_property
     def pairs(self) -> Pairs | None:
         """All pairs with their evidence; known of the present alone."""
-        return (
-            None
-            if self.model is None or not len(self.shelf)
-            else Pairs.of(self.model, self.units, self.book.rules.catalogue)
-        )
+        return None if self.model is None or not len(self.shelf) else Pairs.of(self.model, self.book.rules.catalogue)
 
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
@@ -115,14 +111,18 @@ class View:
     @cached_property
     def glance(self) -> Glance:
         """All vectors, roughly."""
-        return Glance.of(self.units)
+        return Glance.of(self.vectors)
+
+    def units(self, rows: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
+        """The vectors of some rows, of unit length."""
+        return unit(self.vectors[rows])
 
     def near(self, row: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The n nearest products by cosine, best first, and their cosines."""
-        rough = np.where(self.trained, self.glance.cosines(self.units[row][None, :])[0], -np.inf)
+        rough = np.where(self.trained, self.glance.cosines(self.vectors[[row]])[0], -np.inf)
         rough[row] = -np.inf
         rows = best(rough, 2 * n)
-        cosines = np.einsum("ij,j->i", self.units[rows], self.units[row])
+        cosines = np.einsum("ij,j->i", self.units(rows), self.units([row])[0])
         order = np.argsort(-cosines, kind="stable")[:n]
         return rows[order], cosines[order]
 
