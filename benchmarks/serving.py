@@ -107,7 +107,12 @@ def make(folder: Path, products: int) -> None:
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
     p50, p90, p99 = np.percentile(np.array(seconds) * 1e3, [50, 90, 99])
-    return {"n": len(seconds), "p50_ms": round(p50, 2), "p90_ms": round(p90, 2), "p99_ms": round(p99, 2)}
+    return {
+        "n": len(seconds),
+        "p50_ms": round(float(p50), 2),
+        "p90_ms": round(float(p90), 2),
+        "p99_ms": round(float(p99), 2),
+    }
 
 
 class Shop:
