@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from threading import Thread
 from typing import Any, Self
 
 import numpy as np
@@ -209,7 +210,7 @@ def _work(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, dict[str, 
     if processes < 2 or len(jobs) < 2:
         yield from ((job, _do(job)) for job in jobs)
         return
-    with _one_thread_each(), ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _deaf) as pool:
+    with _one_thread_each(), ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _attend) as pool:
         try:
             waiting = {pool.submit(_do, job): job for job in jobs}
             for future in as_completed(waiting):
@@ -221,9 +222,17 @@ def _work(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, dict[str, 
             raise
 
 
-def _deaf() -> None:
-    """Ctrl-C is for the process that watches over the others."""
+def _attend() -> None:
+    """Ctrl-C is for the process that watches over the others; with it, however it ends, they end too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
 
 
 @contextmanager
