@@ -187,7 +187,7 @@ def test_a_fault_of_the_program_leaves_no_trace_in_the_answer(tmp_path, inbox, m
     def broken(*_):
         raise RuntimeError("secret /etc/passwd")
 
-    monkeypatch.setattr(inbox, "accept", broken)
+    monkeypatch.setattr(inbox, "settle", broken)
     with served(tmp_path, inbox) as client:
         answer = client.post("/baskets", json=BASKET)
         assert answer.status_code == 500

@@ -47,6 +47,15 @@ class Group:
     error: StoreError | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Entered:
+    """Baskets on their way to the disk, and what their receipt will be once they, and what they repeat, are there."""
+
+    group: Group | None
+    waits: set[Group]
+    receipt: Receipt
+
+
 class Inbox:
     """The accepting end of a model folder. One a folder; any number of threads."""
 
@@ -90,20 +99,36 @@ class Inbox:
         these baskets, and is kept with them; a source that is read by position has no need of ids, so there none are
         looked for.
         """
+        return self.settle(self.enter(baskets, source, now))
+
+    def enter(
+        self,
+        baskets: Sequence[Mapping[str, Any] | Record],
+        source: tuple[str, Mapping[str, Any]] | None = None,
+        now: datetime | None = None,
+    ) -> Entered:
+        """The first half of `accept`, which waits for nothing: baskets that cannot be used are refused here."""
         now = now or utc_now()
         records = [one if isinstance(one, Record) else record(one, now) for one in baskets]
         if not records and source is None:
-            return Receipt(0, 0)
+            return Entered(None, set(), Receipt(0, 0))
         with self._lock:
             group, waits, accepted = self._join(records, source)
         self._heard = monotonic()
+        return Entered(group, waits, Receipt(accepted, len(records) - accepted))
+
+    def settle(self, entered: Entered) -> Receipt:
+        """The second half: back once they are on the disk. Whoever comes first writes for all that have entered."""
+        group, waits = entered.group, entered.waits
+        if group is None:
+            return entered.receipt
         self._commit(group)
         for other in waits - {group}:
             self._commit(other)
         error = next((other.error for other in (group, *waits) if other.error), None)
         if error is not None:
             raise StoreError(str(error)) from error
-        return Receipt(accepted, len(records) - accepted)
+        return entered.receipt
 
     def mark(self, now: datetime | None = None, silence: float = SILENCE) -> bool:
         """If no basket has come for a while and the clock on the wall says that a window has ended, close it.

@@ -20,9 +20,9 @@ EXAMPLES: dict[str, Any] = {
 
 
 @router.post("/baskets", status_code=202, response_model=schemas.Received)
-def baskets(served: Served, given: Annotated[schemas.OneOrMany, Body(openapi_examples=EXAMPLES)]) -> Response:
+async def baskets(served: Served, given: Annotated[schemas.OneOrMany, Body(openapi_examples=EXAMPLES)]) -> Response:
     """Take in a basket or a list of them, all or none. One whose id came before is taken once."""
-    if served.inbox is None:
+    if served.desk is None:
         return problem("this service answers only: it was started with --read-only, and takes no baskets", 503)
-    received = served.inbox.accept(given if isinstance(given, list) else [given])
+    received = await served.desk.take(given if isinstance(given, list) else [given])
     return answer({"accepted": received.accepted, "repeated": received.repeated}, 202)

@@ -59,14 +59,27 @@ class Book:
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every field as a column."""
-        unknown = np.full(len(self), np.nan)
-        return {name: unknown if name in self.without else self._column(name) for name in FIELDS}
+        rules, unknown = self.rules, np.full(len(self), np.nan)
+        counts = (rules.count, rules.n_a, rules.n_b, np.full(len(self), rules.n))
+        floats = [np.asarray(column, np.float64) for column in counts]
+        found = {}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for name, column in FIELDS.items():
+                if name in self.without:
+                    found[name] = unknown
+                elif name == "price":
+                    found[name] = self._price()
+                elif column in MEASURES and column not in rules.given:
+                    # Straight from the counts: a table of a few rules would spend most of its time on ceremony.
+                    found[name] = MEASURES[column].function(*floats)
+                else:
+                    found[name] = rules.column(column)
+        return found
 
-    def _column(self, name: str) -> NDArray[Any]:
-        if name == "price":
-            price = self.rules.catalogue.price
-            return np.array([sum(map(price, consequents)) for _, consequents in self.sides], np.float64)
-        return self.rules.column(FIELDS[name])
+    def _price(self) -> NDArray[np.float64]:
+        """What the consequents cost together."""
+        price = self.rules.catalogue.price
+        return np.array([sum(map(price, consequents)) for _, consequents in self.sides], np.float64)
 
     @cached_property
     def keys(self) -> list[str]:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
 
 from omba.live import Inbox, status
+from omba.service.desk import Desk
 from omba.service.metrics import Metrics
 from omba.service.published import Published
 from omba.service.schemas import Moment
@@ -23,6 +25,10 @@ class Service:
     published: Published
     inbox: Inbox | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    desk: Desk | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.desk = None if self.inbox is None else Desk(self.inbox)
 
     def facts(self) -> dict[str, Any]:
         """How far accepting and learning have come, and how much the model holds."""
@@ -57,13 +63,17 @@ def resident() -> int:
         return 0
 
 
-def service(request: Request) -> Service:
+# Neither is worth a thread of its own, and a plain function would get one.
+
+
+async def service(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-def view(request: Request, at: Annotated[Moment, Query()] = None) -> View:
-    """The view that a request asks for."""
-    return service(request).published.at(at)
+async def view(request: Request, at: Annotated[Moment, Query()] = None) -> View:
+    """The view that a request asks for; one of the past may have to be read from the disk."""
+    published = cast(Service, request.app.state.service).published
+    return published.view if at is None else await run_in_threadpool(published.at, at)
 
 
 Served = Annotated[Service, Depends(service)]
