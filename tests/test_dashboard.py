@@ -171,7 +171,7 @@ class Page:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page, self.address, self.problems = self.context.new_page(), address, []
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(40_000)
         self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.problems.append(f"dialog {dialog.message}"), dialog.dismiss()))
@@ -227,13 +227,13 @@ def test_every_view_draws_without_an_error_and_asks_nobody_but_the_server(browse
     dashboard = Page(browser, server.address, size, scheme)
     for name, where in VIEWS.items():
         page = dashboard.open(where)
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(300)
         page.screenshot(path=pictures / f"{name}-{size}-{scheme}.png")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the screen"
     key = server.get("/rules", limit=1)["rules"][0]["key"]
     page = dashboard.open(f"#/rules?open={key}")
     page.wait_for_selector("#panel .interval")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(300)
     page.screenshot(path=pictures / f"rule-{size}-{scheme}.png")
     dashboard.context.close()
     assert dashboard.problems == []
@@ -301,8 +301,10 @@ def test_filters_by_status_category_and_price(dashboard, server):
     page.wait_for_selector(".filters .found li[aria-selected=true]")
     page.keyboard.press("Enter")
     wait_for_total(dashboard, server.get("/rules", status="observed", category="frozen", limit=1)["total"])
+    page.fill("[aria-label='Price from']", "1.5")
     page.fill("[aria-label='Price to']", "5")
-    wait_for_total(dashboard, server.get("/rules", status="observed", category="frozen", max_price=5, limit=1)["total"])
+    asked = {"status": "observed", "category": "frozen", "min_price": 1.5, "max_price": 5}
+    wait_for_total(dashboard, server.get("/rules", **asked, limit=1)["total"])
 
 
 def test_where_nothing_fulfils_the_filters_a_sentence_says_so(dashboard):

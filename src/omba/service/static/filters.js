@@ -35,9 +35,11 @@ export function brush(query) {
 
 export class Filters {
   constructor() {
-    const put = later((name, value) => change({ [name]: value || null }, { replace: true }), 200);
+    // Each field waits for its own typing to end.
+    const put = (name) => later((value) => change({ [name]: value || null }, { replace: true }), 200);
+    const putText = put("text");
     this.text = h("input", { type: "search", placeholder: "Products in the rule", "aria-label": "Text in the rule",
-      oninput: () => put("text", this.text.value.trim()) });
+      oninput: () => putText(this.text.value.trim()) });
     this.status = h("select", { "aria-label": "Status", onchange: () => change({ status: this.status.value || null }) },
       [["", "Any status"], ["observed", "Observed"], ["rare", "Rare"], ["unseen", "Unseen"]].map(([value, text]) => h("option", { value }, text)));
     this.category = new Search({ placeholder: "Any category", label: "Category", keep: true,
@@ -45,8 +47,8 @@ export class Filters {
       line: (item) => [label(item.name), h("span.soft", {}, ` ${format.plural(item.products, "product")}`)],
       choose: (item) => change({ category: item.name }) });
     this.category.input.addEventListener("search", () => !this.category.input.value && change({ category: null }));
-    this.low = this.price("from", "min_price", put);
-    this.high = this.price("to", "max_price", put);
+    this.low = this.price("from", put("min_price"));
+    this.high = this.price("to", put("max_price"));
     this.measure = h("select", { "aria-label": "Measure to bound" });
     this.side = h("select", { "aria-label": "At least or at most" }, h("option", { value: "min" }, "≥"), h("option", { value: "max" }, "≤"));
     this.bound = h("input", { type: "number", step: "any", "aria-label": "Bound", placeholder: "5" });
@@ -59,9 +61,9 @@ export class Filters {
       this.total, this.chips);
   }
 
-  price(word, name, put) {
+  price(word, put) {
     return h("input", { type: "number", min: 0, step: "any", placeholder: word, "aria-label": `Price ${word}`,
-      oninput: (event) => put(name, event.target.value) });
+      oninput: (event) => put(event.target.value) });
   }
 
   add() {
