@@ -4,11 +4,13 @@ import contextlib
 import io
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
 import omba
 from omba.cli import run
+from serving import served
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,15 @@ def test_the_commands_the_demo_ends_with_work(printed, folder, monkeypatch, caps
     monkeypatch.chdir(folder)
     commands = [shlex.split(line) for line in out.splitlines() if line.strip().startswith("omba ")]
 
-    assert [command[1] for command in commands] == ["rules", "explain", "similar", "rank"]
-    for command in commands:
+    assert [command[1] for command in commands] == ["rules", "explain", "similar", "rank", "serve"]
+    for command in commands[:-1]:
         assert run(command[1:]) == 0
         assert capsys.readouterr().out
+
+
+def test_the_dashboard_opens_on_what_the_demo_left(printed, folder):
+    line = next(line for line in printed[0].splitlines() if "omba serve" in line)
+    with contextlib.chdir(folder), served(Path(shlex.split(line)[-1])) as client:
+        told = client.get("/status").json()
+        assert (told["windows_closed"], told["products"] > 1_000, len(told["history"])) == (21, True, 1)
+        assert client.get("/today").json()["strongest"]

@@ -75,6 +75,8 @@ def show(demo: Demo) -> None:
     for ask in asks:
         command, _, rest = ask.partition(" ")
         terminal.show(f"    omba {command} --model {demo.model_folder} {rest}", "cyan")
+    terminal.show("\nTo look around in a browser, with what became of the rules month by month:\n")
+    terminal.show(f"    omba serve --model {demo.model_folder}", "cyan")
 
 
 def _compared(demo: Demo) -> list[str]:

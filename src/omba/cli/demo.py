@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from omba import demo as demonstration
+from omba import terminal
 from omba.cli.options import Json, Until
 from omba.cli.output import write_json
 from omba.cli.sources import Columns, read
@@ -17,6 +18,8 @@ from omba.rules.export import records
 def demo(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the model and the report go.")] = Path("omba-demo"),
     until: Until = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Open the dashboard on it when it is done.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the dashboard; 0 takes a free one.")] = 8000,
     json: Json = None,
 ) -> None:
     """Learn a real year of groceries day by day, print its rules, and write a report."""
@@ -25,3 +28,8 @@ def demo(
     tables = {"strongest": list(records(found.strongest)), "unseen": list(records(found.unseen))}
     if not write_json(tables, json):
         demonstration.show(found)
+    if serve:
+        from omba.service.server import Plan
+        from omba.service.server import serve as run
+
+        run(Plan(found.model_folder, port=port), lambda at: terminal.show(f"\nThe dashboard is at {at} (Ctrl-C stops)"))
