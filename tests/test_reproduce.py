@@ -129,6 +129,7 @@ def test_a_stop_keeps_finished_parts_and_their_report_and_the_next_run_goes_on(t
     run = reproduce(["fig1a", "fig1b"], tmp_path, scale=TINY, processes=1)
 
     assert [experiment.id for experiment, _ in run.report.parts] == ["fig1a", "fig1b"]
+    assert "Not in this report yet: table1, fig1c, table2" in run.page.read_text()
 
 
 def test_parts_of_another_seed_are_not_taken_for_these(whole):

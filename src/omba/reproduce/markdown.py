@@ -10,7 +10,7 @@ from omba.reproduce.result import Claim, Result, Table
 def render(report: Report) -> str:
     """The whole report; pictures are in the folder `images` beside it."""
     head = [f"# {TITLE}", CITED, f"Made by `omba reproduce`: {report.settings}. {report.tally()}."]
-    parts = [*head, *_note(report), _index(report)]
+    parts = [*head, *filter(None, [report.missing]), *_note(report), _index(report)]
     for experiment, result in report.parts:
         parts += [f"## {experiment.id}: {experiment.title}", f"*{experiment.place}*", *_note(report), *_section(result)]
     parts += [f"{id} is left out: {why}" for id, why in report.left_out.items()]

@@ -22,7 +22,7 @@ def render(report: Report) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{TITLE}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header><p class="kicker">omba reproduce</p><h1>{TITLE}</h1><p class="cited">{escape(CITED)}</p>'
-        f"<p>{escape(report.tally())}.</p></header>\n{_note(report)}"
+        f"<p>{escape(report.tally())}. {report.missing}</p></header>\n{_note(report)}"
         f"{_thumbnails(report)}\n{_index(report)}\n{sections}\n{left_out}"
         f"<footer>{escape(report.settings)}</footer>\n</body>\n</html>\n"
     )

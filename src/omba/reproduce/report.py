@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
-from omba.reproduce.experiment import Experiment
+from omba.reproduce.experiment import IDS, Experiment
 from omba.reproduce.result import Claim, Result
 from omba.reproduce.shelf import finite
 from omba.reproduce.workshop import Scale
@@ -48,6 +48,13 @@ class Report:
         words = {"yes": "hold", "partly": "hold in part", "no": "do not hold"}
         counts = [f"{held.count(holds)} {said}" for holds, said in words.items() if holds in held]
         return f"Of {len(held)} claims of the paper tested, {', '.join(counts)}" if counts else "no claim was tested"
+
+    @property
+    def missing(self) -> str:
+        """What is not finished, in words; nothing where all is."""
+        done = {experiment.id for experiment, _ in self.parts} | set(self.left_out)
+        waiting = [id for id in IDS if id not in done]
+        return f"Not in this report yet: {', '.join(waiting)}." if waiting else ""
 
     def to_dict(self) -> dict[str, object]:
         experiments = {
