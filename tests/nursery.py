@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def accept(folder, baskets, acknowledged, batch=5, pause=0.0, clients=1, every="1d", **_):
-    """Send what was not acknowledged yet, and write down what is."""
+    """Send what was not acknowledged yet, the last basket after all others, and write down what is."""
     from omba.live import Inbox
 
     waiting = json.loads(Path(baskets).read_text())
@@ -29,11 +29,12 @@ def accept(folder, baskets, acknowledged, batch=5, pause=0.0, clients=1, every="
             os.write(log, "".join(f"{basket['id']}\n" for basket in some).encode())
             time.sleep(pause)
 
-    threads = [threading.Thread(target=send, args=(waiting[k::clients],)) for k in range(clients)]
+    threads = [threading.Thread(target=send, args=(waiting[:-1][k::clients],)) for k in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    send(waiting[-1:])
     inbox.close()
 
 

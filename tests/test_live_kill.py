@@ -78,11 +78,11 @@ def test_killed_at_any_step_it_goes_on_to_the_very_bits_of_an_undisturbed_run(nu
 
 
 def test_killed_fifty_times_at_random_under_load_every_acknowledged_basket_is_learned_once(nursery, tmp_path):
-    told = stream(tmp_path, 4_000, 80)
+    told = stream(tmp_path, 5_000, 50)
     folder, log = tmp_path / "model", tmp_path / "acknowledged"
     chance = random.Random(7)
     orders = {"folder": str(folder), "baskets": str(tmp_path / "baskets.json"), "acknowledged": str(log)}
-    orders |= {"until": len(told) - 1, "clients": 3, "pause": 0.002, "history": "7d", "settings": SETTINGS}
+    orders |= {"until": len(told) - 1, "clients": 3, "pause": 0.04, "history": "7d", "settings": SETTINGS}
     running = {role: nursery.start(role, **orders) for role in ("accept", "learn")}
     killed = Counter()
 
@@ -90,9 +90,13 @@ def test_killed_fifty_times_at_random_under_load_every_acknowledged_basket_is_le
         time.sleep(chance.uniform(0.02, 0.35))
         role = chance.choice(["accept", "learn"])
         os.kill(running[role], signal.SIGKILL)
-        if nursery.wait(running[role]) == -signal.SIGKILL:
-            killed[role] += 1
+        # With this pause the load lasts longer than the killing; else this would not end.
+        assert nursery.wait(running[role]) == -signal.SIGKILL
+        killed[role] += 1
         running[role] = nursery.start(role, **orders)
+    os.kill(running["accept"], signal.SIGKILL)
+    nursery.wait(running["accept"])
+    running["accept"] = nursery.start("accept", **{**orders, "pause": 0})
     assert [nursery.wait(running[role]) for role in ("accept", "learn")] == [0, 0]
 
     assert min(killed.values()) > 10
