@@ -7,7 +7,7 @@ import pytest
 
 import omba
 from omba.rules.diff import read_rules
-from omba.service.book import NUMBERS, Book, Wanted
+from omba.service.book import NUMBERS, Book, Wanted, plain
 from omba.service.keys import key_of
 from omba.service.published import Published
 from omba.service.suggest import exact, glanced, parts_of, suggest
@@ -228,12 +228,12 @@ def test_reasons_are_shares_of_what_speaks_for_a_suggestion(client):
 
 def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeypatch):
     view = Published(folder).view
-    rng, every = np.random.default_rng(0), np.arange(len(view.shelf), dtype=np.int32)
+    rng, looked_at = np.random.default_rng(0), view.glance.rows.astype(np.int32)
     monkeypatch.setattr("omba.service.suggest.FEW", 40)
     for user in (None, *model.users[:8]):
-        context = rng.choice(len(every), 3, replace=False).astype(np.int32)
+        context = rng.choice(len(view.shelf), 3, replace=False).astype(np.int32)
         owner = -1 if user is None else model.user_rows.vocabulary.codes[user]
-        scores, rough = exact(view, context, owner, every), glanced(view, context, owner)
+        (_, scores), rough = exact(view, context, owner, looked_at), glanced(view, context, owner)
         assert np.corrcoef(scores, rough)[0, 1] > 0.98
         want = [label for label, _ in model.rank([model.products[row] for row in context], user, 10)]
         assert [model.products[one.row] for one in suggest(view, context.tolist(), user, 10)] == want
@@ -241,13 +241,19 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
 
 def test_the_parts_of_a_score_add_up_to_its_clues(folder, model):
     view = Published(folder).view
-    context, rows = np.array([1, 5, 7], np.int32), np.array([2, 3], np.int32)
-    parts, weights = parts_of(view, context, -1, rows), model.blend.weights
-    clues = model._describe(np.array([0, 3]), context, np.array([-1], np.int32), rows[None, :])[0]
-    width = 5
+    context, rows, width = np.array([1, 5, 7], np.int32), np.array([2, 3], np.int32), 5
+    clues, _ = exact(view, context, -1, rows)
+    parts, weights = parts_of(view, context, -1, rows, clues), model.blend.weights
     expected = sum(clues[:, at + clue] * weights[at + clue] for at in range(0, len(weights), width) for clue in (0, 2))
     np.testing.assert_allclose(parts[:, :-1].sum(axis=1), expected, rtol=1e-4)
     assert (parts[:, -1] == 0).all()
+
+
+def test_numbers_are_told_in_six_digits():
+    values = [1 / 3, -2e-7 / 3, 123456789.0, 0.0, 1.0, 0.1, 1e-300, 1e300, 65.0, np.nan, np.inf, -np.inf]
+    expected = [float(f"{value:.6g}") for value in values[:-3]]
+    assert plain(np.array(values)) == [*expected, None, None, None]
+    assert plain(np.array([3, -1])) == [3, None]
 
 
 def test_the_past_answers_as_it_did_then(client, history, model):

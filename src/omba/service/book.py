@@ -189,10 +189,17 @@ def within(values: NDArray[Any], least: float | None, most: float | None) -> NDA
 
 def plain(column: NDArray[Any]) -> list[Any]:
     """A column as values that JSON can hold: six digits, None for what is not known or not finite."""
-    if column.dtype.kind == "f":
-        known = np.isfinite(column).tolist()
-        return [float(f"{value:.6g}") if here else None for value, here in zip(column.tolist(), known, strict=True)]
-    return [None if value == -1 else value for value in column.tolist()]
+    if column.dtype.kind != "f":
+        return [None if value == -1 else value for value in column.tolist()]
+    values = column.astype(np.float64)
+    known = np.isfinite(values) & (values != 0)
+    with np.errstate(all="ignore"):
+        # Through whole numbers and powers of ten, so that what comes out is the double nearest to its six digits.
+        power = 5 - np.floor(np.log10(np.abs(values)))
+        whole, scale = np.rint(values * 10.0**power), 10.0 ** np.abs(power)
+        short = np.where(known & (np.abs(power) < 290), np.where(power >= 0, whole / scale, whole * scale), values)
+    out: list[Any] = short.tolist()
+    return out if known.all() else [None if value - value != 0 else value for value in out]
 
 
 def records_of(rules: Rules) -> list[Record]:

@@ -17,26 +17,27 @@ FINE = 32_000
 class Glance:
     """The directions of vectors in 8 bits, and what brings a product of one to a cosine, which is off by some 0.002."""
 
+    rows: NDArray[np.int64]
     rough: NDArray[np.int8]
     scales: NDArray[np.float32]
 
     @classmethod
-    def of(cls, vectors: NDArray[np.float32]) -> Glance:
-        """Of vectors of any length."""
-        rough, scales = np.empty(vectors.shape, np.int8), np.empty(len(vectors), np.float32)
-        kernels.coarse(np.ascontiguousarray(vectors), rough, scales)
-        return cls(rough, scales)
+    def of(cls, vectors: NDArray[np.float32], kept: NDArray[np.bool_]) -> Glance:
+        """Of vectors of any length; those not kept are never looked at."""
+        rows = np.flatnonzero(kept)
+        chosen = np.ascontiguousarray(vectors if len(rows) == len(vectors) else vectors[rows])
+        rough, scales = np.empty(chosen.shape, np.int8), np.empty(len(rows), np.float32)
+        kernels.coarse(chosen, rough, scales)
+        return cls(rows, rough, scales)
 
-    def cosines(self, queries: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Cosines of every product with each query, (queries, products); queries of no length give 0."""
-        largest = np.maximum(np.abs(queries).max(axis=1, initial=0.0), 1e-12)
-        lengths = np.linalg.norm(queries, axis=1)
-        # 16 bits, but such that a row of 300 products of 8 and 16 bits still fits into 32.
-        fine = min(FINE, 2**31 // (128 * max(queries.shape[1], 1)) - 1)
-        whole = np.rint(queries / largest[:, None] * fine).astype(np.int16)
-        scales = largest / fine / np.maximum(lengths, 1e-12)
-        out = np.empty((len(queries), len(self.rough)), np.float32)
-        kernels.glance(self.rough, self.scales, whole, scales.astype(np.float32), out)
+    def cosines(self, query: NDArray[np.floating]) -> NDArray[np.float32]:
+        """The cosine of every product in `rows` with a vector; one of no length gives 0."""
+        largest, length = float(np.abs(query).max(initial=0.0)), float(np.linalg.norm(query))
+        # 16 bits, but such that a sum of products of 8 and 16 bits still fits into 32.
+        fine = min(FINE, 2**31 // (128 * max(len(query), 1)) - 1)
+        whole = np.rint(query / max(largest, 1e-12) * fine).astype(np.int16)
+        out = np.empty(len(self.rough), np.float32)
+        kernels.glance(self.rough, self.scales, whole, np.float32(largest / fine / max(length, 1e-12)), out)
         return out
 
 

@@ -32,13 +32,10 @@ def coarse(vectors: Floats, rough: Bytes, scales: Floats) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def glance(rough: Bytes, scales: Floats, queries: Shorts, query_scales: Floats, cosines: Floats) -> None:
-    """Cosines of every row with every query, (queries, rows)."""
+def glance(rough: Bytes, scales: Floats, query: Shorts, scale: float, cosines: Floats) -> None:
+    """The cosine of every row with a query."""
     for i in range(rough.shape[0]):
-        row = rough[i]
-        for q in range(queries.shape[0]):
-            query = queries[q]
-            total = np.int32(0)
-            for k in range(row.shape[0]):
-                total += np.int32(row[k]) * np.int32(query[k])
-            cosines[q, i] = np.float32(total) * scales[i] * query_scales[q]
+        total = np.int32(0)
+        for k in range(rough.shape[1]):
+            total += np.int32(rough[i, k]) * np.int32(query[k])
+        cosines[i] = np.float32(total) * scales[i] * scale

@@ -58,7 +58,7 @@ class Pairs:
         """The n strongest rules with a product of those of its pairs that were seen, and of those that were not."""
         part = slice(self.graph.indptr[row], self.graph.indptr[row + 1])
         partners, count = self.graph.indices[part], self.graph.data[part]
-        other = near[~np.isin(near, partners)]
+        other = near[self.space.pair_counts(np.full(len(near), row), near) == 0]
         if len(partners) > STRONGEST:
             chance = self.space.counts[partners] * self.space.counts[row] / max(self.space.n_baskets, 1)
             # Cheap, and never far off: the lift drawn down as if one more basket had been due to chance.

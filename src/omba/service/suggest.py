@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
-from omba.model import OMBA
 from omba.model.blend import CLUES, SHARPNESS
 from omba.model.memory import PRIOR
 from omba.model.space import Space
@@ -24,7 +23,7 @@ from omba.service.view import View
 Floats = NDArray[np.floating]
 Rows = NDArray[np.int32]
 CUSTOMER = "customer"
-FEW = 2_000
+FEW = 1_000
 """Products scored exactly: all of a small shop, of a large one those that are best at a glance."""
 REASONS = 3
 """Reasons told of a suggestion, the weightiest first."""
@@ -41,16 +40,16 @@ class Suggestion:
 
 def suggest(view: View, context: list[int], user: Label | None, n: int) -> list[Suggestion]:
     """The n products that go best with a basket (rows) and a customer: the best at a glance, then scored exactly."""
-    if not len(view.shelf):
+    if not len(view.glance.rows):
         return []
     inside, owner = np.array(context, np.int32), owner_of(view, user)
-    glimpse = np.zeros(len(view.shelf), np.float32) if len(view.shelf) <= FEW else glanced(view, inside, owner)
-    glimpse = np.where(view.trained, glimpse, -np.inf)
-    glimpse[inside] = -np.inf
-    rows = np.sort(best(glimpse, max(FEW, 2 * n))).astype(np.int32)
-    scores = exact(view, inside, owner, rows)
+    looked_at, few = view.glance.rows, max(FEW, 2 * n) + len(inside)
+    if len(looked_at) > few:
+        looked_at = looked_at[np.sort(best(glanced(view, inside, owner), few))]
+    rows = looked_at[~np.isin(looked_at, inside)].astype(np.int32)
+    told, scores = exact(view, inside, owner, rows)
     order = np.argsort(-scores, kind="stable")[:n]
-    parts = parts_of(view, inside, owner, rows[order])
+    parts = parts_of(view, inside, owner, rows[order], told[order])
     found = zip(rows[order].tolist(), scores[order].tolist(), parts, strict=True)
     return [Suggestion(row, score, part) for row, score, part in found]
 
@@ -60,21 +59,19 @@ def owner_of(view: View, user: Label | None) -> int:
     return -1 if user is None or view.model is None else view.model.user_rows.vocabulary.codes.get(user, -1)
 
 
-def exact(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.float32]:
-    """The scores of some rows, as the model gives them; those of the past are cosines with the basket's mean."""
-    if view.model is None:
-        return np.asarray(view.units(rows) @ middle(view.units(context)))
-    return view.model.blend.score(clues(view.model, context, owner, rows))
-
-
-def clues(model: OMBA, context: Rows, owner: int, rows: Rows) -> NDArray[np.float32]:
-    """What the model weighs, a line a row."""
+def exact(view: View, context: Rows, owner: int, rows: Rows) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The clues and the scores of some rows, as the model gives them; the past has cosines with the basket's mean."""
+    model = view.model
+    if model is None:
+        cosines = np.asarray(view.units(rows) @ middle(view.units(context)))
+        return cosines[:, None], cosines
     offsets, owners = np.array([0, len(context)], np.int64), np.array([owner], np.int32)
-    return np.asarray(model._describe(offsets, context, owners, rows[None, :])[0])
+    told = np.asarray(model._describe(offsets, context, owners, rows[None, :])[0])
+    return told, model.blend.score(told)
 
 
 def glanced(view: View, context: Rows, owner: int) -> NDArray[np.float32]:
-    """The scores of all products, roughly, to choose those worth an exact look.
+    """The scores of all products that are looked at, roughly, to choose those worth an exact look.
 
     The cosines to the basket's mean, to the customer and, on average, to each product of the basket are all a product
     of one vector with the candidate's, so one look at all candidates is enough; the closeness to the nearest product
@@ -82,25 +79,28 @@ def glanced(view: View, context: Rows, owner: int) -> NDArray[np.float32]:
     """
     model = view.model
     if model is None:
-        return np.asarray(view.glance.cosines(middle(view.units(context))[None, :])[0])
+        return view.glance.cosines(middle(view.units(context)))
     space, weights = model.spaces[0], model.blend.weights.astype(np.float32)
     pull = weights[0] * middle(space.products.vectors[context])
     if len(context):
         pull = pull + weights[2] * view.units(context).mean(axis=0)
     if owner >= 0:
         pull = pull + weights[1] * middle(space.users.vectors[[owner]])
-    score = view.glance.cosines(pull[None, :])[0] * np.float32(np.linalg.norm(pull)) + weights[4] * view.log_share
+    rows = view.glance.rows
+    score = view.glance.cosines(pull) * np.float32(np.linalg.norm(pull)) + weights[4] * view.log_share
     if owner >= 0:
-        remembered = np.unique(space.memory.rows[owner])
-        remembered = remembered[remembered >= 0]
-        score[remembered] += weights[3] * habit(space, owner, clues(model, context, owner, remembered)[:, 3])
+        bought, strength = space.memory.rows[owner], space.memory.strength[owner]
+        at = np.searchsorted(rows, bought[bought >= 0])
+        here = (at < len(rows)) & (rows[np.minimum(at, len(rows) - 1)] == bought[bought >= 0])
+        known = strength[bought >= 0][here] / np.exp(view.log_share[at[here]])
+        score[at[here]] += weights[3] * np.log(known / PRIOR + 1.0)
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         parents = model.hierarchy.parents
         offsets, owners = np.array([0, len(context)], np.int64), np.array([owner], np.int32)
         told = model.spaces[1].describe(offsets, parents[context], owners, groups[None, :])[0]
-        score += (told @ weights[len(CLUES) :])[parents + 1]
+        score += (told @ weights[len(CLUES) :])[parents[rows] + 1]
     return np.asarray(score, np.float32)
 
 
@@ -115,14 +115,14 @@ def middle(units: Floats) -> Any:
     return total / max(float(np.linalg.norm(total)), 1e-12)
 
 
-def parts_of(view: View, context: Rows, owner: int, rows: Rows) -> NDArray[np.float64]:
-    """What each product of the basket and the customer add to the score of each row, (rows, basket + 1)."""
+def parts_of(view: View, context: Rows, owner: int, rows: Rows, told: Floats) -> NDArray[np.float64]:
+    """What each product of the basket and the customer add to the score of each row, whose clues were `told`; (rows,
+    basket + 1)."""
     parts = np.zeros((len(rows), len(context) + 1))
     model = view.model
     if model is None:
         parts[:, :-1] = view.units(rows) @ view.units(context).T / max(len(context), 1)
         return parts
-    told = clues(model, context, owner, rows)
     for level, space in enumerate(model.spaces):
         part = slice(level * len(CLUES), (level + 1) * len(CLUES))
         weights, mine, theirs = model.blend.weights[part], rows, context

@@ -104,14 +104,15 @@ class View:
 
     @cached_property
     def log_share(self) -> NDArray[np.float32]:
-        """The logarithm of each product's share of sales, as the clue of popularity has it."""
+        """The logarithm of the share of sales of each product that is looked at, as the clue of popularity has it."""
         counts = self.shelf.counts
-        return np.asarray(np.log((counts + 0.5) / (counts.sum() + 0.5 * len(counts))), np.float32)
+        share = (counts[self.glance.rows] + 0.5) / (counts.sum() + 0.5 * len(counts))
+        return np.asarray(np.log(share), np.float32)
 
     @cached_property
     def glance(self) -> Glance:
-        """All vectors, roughly."""
-        return Glance.of(self.vectors)
+        """The vectors worth reading, roughly."""
+        return Glance.of(self.vectors, self.trained)
 
     def units(self, rows: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
         """The vectors of some rows, of unit length."""
@@ -119,9 +120,8 @@ class View:
 
     def near(self, row: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The n nearest products by cosine, best first, and their cosines."""
-        rough = np.where(self.trained, self.glance.cosines(self.vectors[[row]])[0], -np.inf)
-        rough[row] = -np.inf
-        rows = best(rough, 2 * n)
+        rows = self.glance.rows[best(self.glance.cosines(self.vectors[row]), 2 * n + 1)]
+        rows = rows[rows != row]
         cosines = np.einsum("ij,j->i", self.units(rows), self.units([row])[0])
         order = np.argsort(-cosines, kind="stable")[:n]
         return rows[order], cosines[order]
