@@ -127,6 +127,7 @@ def asked(parcel: Arrays, part: Part) -> Arrays:
 def trained(parcel: Arrays, level: int, part: Part, rng: np.random.Generator) -> Arrays:
     """Train one level and tell what has changed."""
     mine = {name.partition(".")[2]: array for name, array in parcel.items() if name.startswith(f"level{level}.")}
+    vectors, squares = mine["products"].copy(), mine["squares"].copy()
     places = mine["memory_rows"].shape[1]
     space = Space(mine["products"].shape[1], 0, level, places)
     space.load(mine)
@@ -136,11 +137,12 @@ def trained(parcel: Arrays, level: int, part: Part, rng: np.random.Generator) ->
         whole = Part(part.offsets, mine["rows"].astype(np.int32)[part.items], part.weights, part.owners)
         space.memory.learn(whole.offsets, whole.items, whole.owners)
     space.train(part, pace(parcel, level), rng)
-    changed = np.flatnonzero((space.products.squares != mine["squares"]).any(axis=1) | moved(space, mine))
+    now = space.products
+    changed = np.flatnonzero((now.squares != squares).any(axis=1) | (now.vectors != vectors).any(axis=1))
     return {
         "rows": mine["rows"][changed],
-        "vectors": space.products.vectors[changed],
-        "squares": space.products.squares[changed],
+        "vectors": now.vectors[changed],
+        "squares": now.squares[changed],
         "users": space.users.vectors,
         "user_squares": space.users.squares,
         "memory_rows": space.memory.rows,
@@ -149,10 +151,6 @@ def trained(parcel: Arrays, level: int, part: Part, rng: np.random.Generator) ->
         "met_rows": mine["rows"][np.unique(part.items)],
         "met": np.unique(part.items, return_counts=True)[1],
     }
-
-
-def moved(space: Space, before: Arrays) -> NDArray[np.bool_]:
-    return np.asarray((space.products.vectors != before["products"]).any(axis=1))
 
 
 def pace(parcel: Arrays, level: int) -> Pace:
