@@ -18,20 +18,19 @@ import pytest
 from typer.testing import CliRunner
 
 import omba
+from omba import spark
 from omba.baskets import Baskets
 from omba.cli import app
 from omba.errors import InputError, MissingExtraError, SparkError
 from omba.evaluation.metrics import mrr, ranks
 from omba.evaluation.retrieval import Task, queries
 from omba.rules.lsh import nearest_pairs
-
-spark = pytest.importorskip("omba.spark")
-from omba.spark import failures, window  # noqa: E402
-from omba.spark.baskets import SparkBaskets  # noqa: E402
-from omba.spark.cluster import check, java_version, map_arrow, quietly, to_arrow  # noqa: E402
-from omba.spark.nearest import nearest  # noqa: E402
-from omba.spark.streaming import Learner  # noqa: E402
-from omba.spark.window import LocalWindow, SparkWindow  # noqa: E402
+from omba.spark import failures, window
+from omba.spark.baskets import SparkBaskets
+from omba.spark.cluster import check, java_version, map_arrow, quietly, to_arrow
+from omba.spark.nearest import nearest
+from omba.spark.streaming import Learner
+from omba.spark.window import LocalWindow, SparkWindow
 
 
 @pytest.fixture(scope="session")
@@ -125,6 +124,19 @@ def test_what_several_parts_learned_of_a_row_adds_up_at_the_rate_of_all() -> Non
     assert np.allclose(vectors[0], 1 * np.sqrt(2 / 4) + 3 * np.sqrt(3 / 4))
     assert vectors[1].tolist() == [5, 5]  # one part alone: taken as it is
     assert vectors[2].tolist() == [0, 0]
+
+
+def test_a_task_gives_the_same_bytes_in_whatever_order_its_rows_arrive(world: Baskets) -> None:
+    day = LocalWindow(next(world.windows("1d")))
+    model = spark.OMBA(partitions=1, dim=8)
+    census = day.census(1, 0.0)
+    parcels = model._make_room(census, day).parcels(model, census, 10)
+    rows = pa.concat_tables([day._table(1), window.lines(parcels)], promote_options="default")
+    mixed = rows.take(pa.array(np.random.default_rng(0).permutation(len(rows))))
+    found = window.gathered(pa.Table.from_batches(window.learn_task(mixed.to_batches(100))))[0]
+    direct = day.learn(1, parcels)[0]
+    assert found.keys() == direct.keys()
+    assert all(np.array_equal(found[name], direct[name]) for name in direct)
 
 
 def test_an_old_java_or_none_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,15 +453,3 @@ def test_omba_learn_runs_on_spark(session: Any, world: Baskets, tmp_path: Path) 
     assert done.exit_code == 0, done.output
     assert "1,500 baskets in 5 windows" in done.output
     assert same(omba.OMBA.load(tmp_path / "model"), spark.OMBA(partitions=2, dim=8).fit(world))
-
-
-def test_the_task_of_spark_is_that_of_one_part(world: Baskets) -> None:
-    day = LocalWindow(next(world.windows("1d")))
-    model = spark.OMBA(partitions=1, dim=8)
-    census = day.census(1, 0.0)
-    parcels = model._make_room(census, day).parcels(model, census, 10)
-    direct = day.learn(1, parcels)[0]
-    lines = window.lines({0: direct})
-    assert {name: array.tolist() for name, array in window.gathered(lines)[0].items() if name == "keys"} == {
-        "keys": direct["keys"].tolist()
-    }
