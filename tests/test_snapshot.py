@@ -4,11 +4,13 @@ import json
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import omba
 from omba.baskets import Baskets
 from omba.errors import SnapshotError
+from omba.model import snapshot
 
 
 @pytest.fixture
@@ -87,3 +89,30 @@ def test_a_crash_before_the_switch_leaves_the_old_model_whole(folder, monkeypatc
         assert np.array_equal(kept.product_vectors, before.product_vectors)
     model.save(folder)
     assert np.array_equal(omba.OMBA.load(folder).product_vectors, model.product_vectors)
+
+
+def test_as_many_snapshots_stay_as_wanted_and_tables_and_position_come_back(folder):
+    model = omba.OMBA.load(folder)
+    model.position = {"next": 7}
+    for rules in range(4):
+        snapshot.save(model, folder, keep=2, tables={"rules": pa.table({"n": [rules]})})
+
+    again, table = snapshot.load_with(folder, "rules")
+    assert sorted(p.name for p in folder.iterdir()) == ["current", "snapshot-000003", "snapshot-000004"]
+    assert table["n"].to_pylist() == [3]
+    assert again.position == snapshot.peek(folder)["position"] == {"next": 7}
+    assert snapshot.load_with(folder, "others")[1] is None
+    assert snapshot.peek(folder / "nothing") == {}
+
+
+def test_a_reader_whose_snapshot_is_removed_while_it_reads_takes_the_new_one(folder, monkeypatch):
+    newer, real = omba.OMBA.load(folder).partial_fit(Baskets.from_lists([["b", "c"]] * 10)), snapshot.load_file
+
+    def slow(path):
+        monkeypatch.setattr(snapshot, "load_file", real)
+        newer.save(folder)
+        return real(path)
+
+    monkeypatch.setattr(snapshot, "load_file", slow)
+
+    assert omba.OMBA.load(folder).n_baskets == newer.n_baskets
