@@ -77,8 +77,8 @@ def learn_on_spark(
 
 def _frame(session: Any, source: str) -> Any:
     """A built-in data set or files, as a data frame; Spark reads files wherever it can reach them."""
-    from omba.spark.failures import plainly
     from omba.spark.cluster import quietly
+    from omba.spark.failures import plainly
 
     if is_built_in(source):
         with quietly():
