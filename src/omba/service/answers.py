@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from omba.errors import OmbaError, SnapshotError, UnknownError
+from omba.errors import OmbaError, SnapshotError, StoreError, UnknownError
 from omba.service.schemas import Problem
 
 log = logging.getLogger("uvicorn.error")
@@ -37,12 +38,11 @@ def add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(OmbaError)
     async def mistaken(request: Request, error: OmbaError) -> Response:
-        status = 404 if isinstance(error, UnknownError) else 503 if isinstance(error, SnapshotError) else 422
-        return problem(str(error), status)
+        return problem(str(error), status_of(error))
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:
-        return problem(sentence(error), 422)
+        return problem(sentence(error.errors()), 422)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
@@ -77,11 +77,16 @@ class Shield:
             await problem("something went wrong here, and the server's log tells what", 500)(scope, receive, send)
 
 
-def sentence(error: RequestValidationError) -> str:
-    """The first thing that was wrong with a request, and where."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:] if part not in ("one", "many")) or str(first["loc"][0])
+def status_of(error: OmbaError) -> int:
+    """404 for what is not known, 503 for what the disk will not give or take, 422 for what cannot be used."""
+    return 404 if isinstance(error, UnknownError) else 503 if isinstance(error, SnapshotError | StoreError) else 422
+
+
+def sentence(errors: Sequence[Any], skip: int = 1) -> str:
+    """The first thing that was wrong with a request, and where; places begin with `skip` words on the part of it."""
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"][skip:] if part not in ("one", "many")) or "the body"
     given = first.get("input")
     shown = f" {str(given)[:60]!r}" if isinstance(given, str | int | float) else ""
-    more = f" ({len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}{shown} cannot be used: {first['msg'][:1].lower()}{first['msg'][1:]}{more}"

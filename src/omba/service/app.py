@@ -58,8 +58,9 @@ def create_app(
         app.include_router(part.router)
     add_pages(app)
     # The last one added is the first to see a request.
-    app.add_middleware(Shield)
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
+    app.add_middleware(baskets.Express, served=served)
+    app.add_middleware(Shield)
     app.add_middleware(Limits, bounds=bounds)
     app.add_middleware(Security, tokens=tokens, hosts=hosts)
     app.add_middleware(Metered, metrics=served.metrics)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,15 +24,20 @@ POLICY = "; ".join(
 )  # fmt: skip
 """The page may load what this server has, and nothing else: no script or style within it, no image made on the way."""
 
-HEADERS = (
-    ("Content-Security-Policy", POLICY),
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+HEADERS = tuple(
+    (name.lower().encode(), value.encode())
+    for name, value in (
+        ("Content-Security-Policy", POLICY),
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+    )
 )
+CACHE = {False: (b"cache-control", b"no-store"), True: (b"cache-control", b"no-cache")}
+"""Answers are not kept; the files of the page are, if the server says that they are still the same."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = ("/", "/health")
 """Paths that need no token: the page itself holds no data, and what watches the service need not be trusted."""
@@ -51,11 +56,9 @@ class Security:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS:
-                    headers[name] = value
-                if "cache-control" not in headers:
-                    headers["Cache-Control"] = "no-store" if not static(scope["path"]) else "no-cache"
+                given = message["headers"]
+                cached = [] if any(name == b"cache-control" for name, _ in given) else [CACHE[static(scope["path"])]]
+                message["headers"] = [*given, *HEADERS, *cached]
             await send(message)
 
         refusal = self.refusal(scope)
