@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from omba.errors import InputError
 from omba.live import Inbox, start
@@ -108,8 +108,9 @@ def server_of(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     return Server(config)
 
 
-class Patient(H11Protocol):
-    """HTTP/1.1 whose patience ends: a connection that does not bring a request in time is closed."""
+class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """HTTP/1.1 (by httptools where it is installed) whose patience ends: a connection that does not bring a request in
+    time is closed."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
