@@ -21,6 +21,8 @@ from omba.spark.cluster import map_arrow, quietly
 from omba.spark.failures import plainly
 from omba.spark.pairing import pairs
 
+SENT = 1_000_000
+"""Products whose codes are sent to every task; more are joined."""
 AT_ONCE = 1 << 16
 """Baskets counted at a time, at least."""
 
@@ -42,9 +44,11 @@ def count_pairs(
     from pyspark.sql import functions as F
 
     with plainly("counting pairs"):
-        coded = codes(baskets, labels)
-        coded_items = baskets.items.join(coded, "product").select("basket", "code")
-        lists = coded_items.groupBy("basket").agg(F.sort_array(F.collect_list("code")).alias("codes"))
+        coded = codes(baskets, labels).persist()
+        # Sent to all tasks, the codes spare the rows a shuffle of their own; the one by basket is all there is.
+        small = F.broadcast(coded) if coded.count() <= SENT else coded
+        rows = baskets.rows.where("fate IS NULL").join(small, "product").select("basket", "code")
+        lists = rows.groupBy("basket").agg(F.sort_array(F.collect_set("code")).alias("codes"))
         counted = map_arrow(capped(lists, largest).select("codes"), count_task, "key long, count long")
         pairs = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= minimum)
         a, b = F.shiftright("key", 32), F.col("key").bitwiseAND(0xFFFFFFFF)
@@ -65,7 +69,8 @@ def codes(baskets: SparkBaskets, labels: Sequence[Label] | None) -> Any:
 
     if labels is None:
         order = F.row_number().over(Window.orderBy("product")) - 1
-        return baskets.items.select("product").distinct().select("product", order.cast("int").alias("code"))
+        products = baskets.rows.where("fate IS NULL").select("product").distinct()
+        return products.select("product", order.cast("int").alias("code"))
     kind = dict(baskets.items.dtypes)["product"]
     column = pa.array(labels, pa.string() if kind == "string" else pa.int64())
     table = pa.table({"product": column, "code": pa.array(np.arange(len(labels), dtype=np.int32))})
