@@ -188,6 +188,14 @@ def test_a_pair_on_a_products_page_is_the_same_on_its_own(client):
             assert alone[name] == pytest.approx(rule[name], rel=1e-4), name
 
 
+def test_pairs_point_from_the_rarer_product_to_the_other(client, model):
+    count = dict(zip(model.products, model.product_counts.tolist(), strict=True))
+    page = get(client, f"/products/{WORLD.truth.rare[0][0]}")
+    for rule in page["observed"] + page["unseen"]:
+        if len(rule["antecedents"]) == 1:
+            assert count[rule["antecedents"][0]] <= count[rule["consequents"][0]], rule["key"]
+
+
 def test_an_unknown_product_gets_the_nearest_names(client):
     known = WORLD.truth.rare[0][0]
     told = get(client, f"/products/{known}x", 404)["error"]
