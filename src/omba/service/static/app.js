@@ -100,7 +100,7 @@ async function look() {
     if (learned !== published) {
       const kept = told.history.filter(({ baskets }) => baskets < told.baskets_learned);
       timeline.set(kept, told.last_window?.stop ?? told.history.at(-1)?.at ?? null);
-      if (published !== null && !parse().query.get("at")) renew();
+      if ((published !== null || view?.empty) && !parse().query.get("at")) renew();
     }
     published = learned;
     say(told.error ? sentence(told.error) : told.baskets_waiting > 0 ? `${format.plural(told.baskets_waiting, "basket")} waiting for ${told.baskets_waiting === 1 ? "its" : "their"} window to close.` : null, Boolean(told.error));
@@ -109,7 +109,7 @@ async function look() {
   }
 }
 
-// The present is drawn anew; a table that somebody may be reading waits until it is asked to.
+// The present is drawn anew; a table that somebody may be reading waits until it is asked to, unless it is empty.
 function renew() {
   const show = () => {
     epoch++;
@@ -117,7 +117,7 @@ function renew() {
     fresh = null;
     follow();
   };
-  if (name !== "rules") return show();
+  if (name !== "rules" || view.empty) return show();
   fresh = h("button", { type: "button", onclick: () => { show(); look(); } }, "Show what is new");
 }
 

@@ -33,6 +33,11 @@ export class RulesView {
     return { sort: "expected_lift_low", order: "desc", ...question(parse().query, { brushed }) };
   }
 
+  // Drawn, and with nothing in it: rules may not have been ready then.
+  get empty() {
+    return this.table.total === 0;
+  }
+
   select(rule) {
     const chosen = parse().query.getAll("sel");
     change({ sel: chosen.includes(rule.key) ? chosen.filter((key) => key !== rule.key) : [...chosen, rule.key] }, { replace: true });
