@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from omba.errors import InputError
-from omba.live import Inbox, start
+from omba.live import Inbox, LearnerProcess
 from omba.live.spans import Spans
 from omba.service.app import create_app
 from omba.service.limits import Bounds
@@ -76,21 +76,28 @@ def serve(plan: Plan, ready: Callable[[str], None]) -> None:
     plan.check()
     with ExitStack() as ends:
         door = ends.enter_context(bound(plan.host, plan.port))
-        inbox = None
+        inbox, learner = None, None
         if not plan.read_only:
             inbox = Inbox(plan.folder, plan.every, plan.lateness)
             ends.callback(inbox.close)
-            learner = start(
+            learner = LearnerProcess(
                 plan.folder, every=plan.every, lateness=plan.lateness, history=plan.history, settings=plan.settings
             )
             ends.callback(learner.stop)
         app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.bounds)
         sys.setswitchinterval(SWITCH)
         where = address(plan.host, door.getsockname()[1])
+
+        def begin() -> None:
+            # Answers first: the learner reads the same model again, and would keep this process from it.
+            if learner is not None:
+                learner.start()
+            ready(where)
+
         for number in (signal.SIGINT, signal.SIGTERM):
             # The server raises the signal that ended it once more when it has ended; what comes then is our own end.
             ends.callback(signal.signal, number, signal.signal(number, lambda *_: None))
-        server_of(app, lambda: ready(where)).run(sockets=[door])
+        server_of(app, begin).run(sockets=[door])
 
 
 def server_of(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
