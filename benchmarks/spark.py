@@ -161,6 +161,7 @@ def growth(millions: list[float], days: int, dim: int, partitions: int) -> None:
             began = perf_counter()
             pairs = spark.count_pairs(baskets, minimum=10).count()
             counted = perf_counter() - began
+            print(f"counted in {counted:.0f} s", file=sys.stderr, flush=True)
             began = perf_counter()
             model = learner.OMBA(partitions=partitions, dim=dim, epochs=1, pairs=4_000_000).fit(baskets)
             learned = perf_counter() - began

@@ -261,6 +261,17 @@ def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, wor
     assert len(omba.mine_rules(loaded, top=20)) == 20
 
 
+def test_tasks_without_a_row_and_parts_without_a_user_are_passed_over(session: Any) -> None:
+    few = omba.datasets.synthetic(baskets=40, products=120, users=3, days=3, pairs=1).baskets
+    here = spark.OMBA(partitions=8, dim=8).fit(few)
+    with on_spark(session, few).cut() as windows:
+        there = spark.OMBA(partitions=8, dim=8)
+        for each in windows:
+            frame = each.frame.repartition(4, "user")
+            there.partial_fit(replace(each, source=lambda frame=frame: frame))
+    assert same(there, here)
+
+
 def test_a_loaded_model_goes_on(session: Any, world: Baskets, tmp_path: Path) -> None:
     windows = list(world.windows("1d"))
     first = spark.OMBA(partitions=2, dim=8)

@@ -59,8 +59,11 @@ class Census:
 
 
 def count(anchor: float, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A line for each part met in a task's baskets."""
-    table = pa.Table.from_batches(list(batches)) if not isinstance(batches, pa.Table) else batches
+    """A line for each part met in a task's baskets; a task may have none."""
+    held = batches.to_batches() if isinstance(batches, pa.Table) else list(batches)
+    if not held:
+        return
+    table = pa.Table.from_batches(held)
     for part in np.unique(table["part"].to_numpy()):
         yield _line(table.filter(pc.equal(table["part"], int(part))), int(part), anchor)
 

@@ -9,6 +9,7 @@ added up here, as one process would have done.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -62,11 +63,13 @@ class OMBA(model.OMBA):
     ) -> Self:
         """Begin anew and learn all windows; `scratch` is for `SparkBaskets.windows`."""
         self._reset()
-        windows = baskets.windows(every, scratch) if isinstance(baskets, SparkBaskets) else baskets.windows(every)
-        for window in windows:
-            self.partial_fit(window)
-            if progress:
-                progress(window)
+        windows: Any = baskets.windows(every, scratch) if isinstance(baskets, SparkBaskets) else baskets.windows(every)
+        # Closed at once where a window fails: what was written for the others goes.
+        with closing(windows):
+            for window in windows:
+                self.partial_fit(window)
+                if progress:
+                    progress(window)
         return self
 
     def partial_fit(self, window: Any, allow_late: bool = False) -> Self:

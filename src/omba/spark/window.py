@@ -170,8 +170,11 @@ class LocalWindow:
 
 
 def learn_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One task of Spark: its baskets and its parcel, in whatever order they arrive."""
-    table = pa.Table.from_batches(list(batches))
+    """One task of Spark: its baskets and its parcel, in whatever order they arrive; a part may have no user."""
+    held = list(batches)
+    if not held:
+        return
+    table = pa.Table.from_batches(held)
     for part in np.unique(table["part"].to_numpy()):
         mine = table.filter(pc.equal(table["part"], int(part)))
         sent = mine.filter(pc.is_valid(mine["piece"])).sort_by("piece")
