@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
 
 from omba.rules import kernels
 from omba.rules.nearest import MIN_COUNT, Trained
@@ -110,6 +109,9 @@ def edges(near: NDArray[np.int64], cosine: Floats) -> tuple[NDArray[np.int64], N
     n, width = near.shape
     weight = np.empty((n, width), np.float64)
     kernels.closeness(cosine.astype(np.float64), weight)
+    # Slow to import, and whoever only reads maps does without.
+    from scipy.sparse import coo_matrix
+
     one = coo_matrix((weight.ravel(), (np.repeat(np.arange(n), width), near.ravel())), shape=(n, n)).tocsr()
     other = one.T.tocsr()
     both = (one + other - one.multiply(other)).tocoo()
