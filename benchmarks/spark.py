@@ -148,6 +148,10 @@ def alone(model: learner.OMBA, day: omba.Baskets) -> float:
     return sum(spent)
 
 
+def say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
 def growth(millions: list[float], days: int, dim: int, partitions: int) -> None:
     """Synthetic rows through exact counting and day-by-day learning; memory is the driver's and its children's peak."""
     session = spark.session(CLUSTER, spark__sql__shuffle__partitions=8, spark__driver__memory="2g")
@@ -161,9 +165,11 @@ def growth(millions: list[float], days: int, dim: int, partitions: int) -> None:
             began = perf_counter()
             pairs = spark.count_pairs(baskets, minimum=10).count()
             counted = perf_counter() - began
-            print(f"counted in {counted:.0f} s", file=sys.stderr, flush=True)
+            say(f"counted in {counted:.0f} s")
             began = perf_counter()
-            model = learner.OMBA(partitions=partitions, dim=dim, epochs=1, pairs=4_000_000).fit(baskets)
+            model = learner.OMBA(partitions=partitions, dim=dim, epochs=1, pairs=4_000_000).fit(
+                baskets, progress=lambda window: say(f"learned {len(window):,} baskets")
+            )
             learned = perf_counter() - began
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
             total = int(model.product_counts.sum()) / 1e6
