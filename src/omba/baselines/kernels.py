@@ -14,7 +14,7 @@ FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 Vectors = NDArray[np.float32]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
 def _recover(
     target: int,
     vectors: Vectors,

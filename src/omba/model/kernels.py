@@ -21,6 +21,9 @@ State = NDArray[np.uint64]
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 HOT = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FASTMATH}
+HELPER = {**HOT, "forceinline": True}
+"""Helpers leave no function of their own to link to: a process that compiles them and one that loads them from the
+cache would else link two versions of the same sums, which round differently."""
 F32 = np.float32
 
 
@@ -49,7 +52,7 @@ def sigmoid(x: Any) -> Any:
     return F32(1.0) / (F32(1.0) + np.exp(-x))
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def dot(a: Floats, b: Floats) -> Any:
     total = F32(0.0)
     for i in range(a.shape[0]):
@@ -57,7 +60,7 @@ def dot(a: Floats, b: Floats) -> Any:
     return total
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def push(
     vector: Floats, squares: Floats, context: Floats, back: Floats, slope: float, rate: float, adagrad: bool
 ) -> None:
@@ -81,7 +84,7 @@ def push(
             vector[i] = old + rate * slope * context[i]
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def step(vector: Floats, squares: Floats, gradient: Floats, rate: float, adagrad: bool) -> None:
     """One step along `gradient`, coordinate by coordinate."""
     if adagrad:
@@ -95,7 +98,7 @@ def step(vector: Floats, squares: Floats, gradient: Floats, rate: float, adagrad
             vector[i] += rate * gradient[i]
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
     """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
 
@@ -118,7 +121,7 @@ def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
     return (F32(n - 1) * ring + F32(2.0) * visits) / F32(n + 1)
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def rivals(
     target: int,
     context: Floats,
@@ -140,14 +143,14 @@ def rivals(
             push(vectors[rival], squares[rival], context, back, slope, rate, adagrad)
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: float, context: Floats) -> None:
     """The context of a product (Eq. 2): `share · (total − g·row) + own · owner`."""
     for i in range(context.shape[0]):
         context[i] = share * (total[i] - g * row[i]) + own * owner[i]
 
 
-@njit(**HOT)
+@njit(**HELPER)
 def learn_basket(
     products: Ints,
     g: Floats,

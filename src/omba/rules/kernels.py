@@ -60,7 +60,7 @@ def group(words, shift, bits, sketches, starts, order, ordered):
     starts[len(starts) - 1] = len(words)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
 def dot(x, y):
     total = np.float32(0)
     for k in range(len(x)):
