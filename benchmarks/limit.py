@@ -13,27 +13,36 @@ from omba.model.sampler import sampler
 
 
 @njit(nogil=True)
-def hot_rows(table, squares, line, back, rounds, kind):  # type: ignore[no-untyped-def]
+def hot_rows(table, squares, line, back, keep, other, state, rounds, kind):  # type: ignore[no-untyped-def]
     """Row operations of the kernel on four rows that never leave the nearest cache."""
-    total = np.float32(0.0)
+    total, small = np.float32(0.0), np.float32(0.001)
+    table, squares = kernels.bare(table), kernels.bare(squares)
     for i in range(rounds):
-        row, sums = table[i & 3], squares[i & 3]
+        row, sums, other = table[i & 3], squares[i & 3], table[4]
         if kind == 0:
-            kernels.push(row, sums, line, back, np.float32(0.001), np.float32(0.001), True)
+            kernels.push(row, sums, line, back, small, small, True)
         elif kind == 1:
-            kernels.step(row, sums, line, np.float32(0.001), True)
-        else:
+            kernels.share_out(line, small, small, back, row, sums, small, True)
+        elif kind == 2:
+            kernels.settle(row, sums, small, line, small, back, small, other, small, True)
+        elif kind == 3:
+            total += kernels.mix(line, row, small, small, other, small, back)
+        elif kind == 4:
             total += kernels.dot(row, line)
+        else:
+            total += kernels.sigmoid(row[kernels.draw(keep, other, state)])
     return total
 
 
 def suite(quick: bool) -> list[Table]:
     """What a product costs, against its row operations in the nearest cache and its bytes at the machine's best pace.
 
-    For each product the kernel pushes three rivals, steps the product and its user, takes six dot products and passes
-    eight times over working lines; rivals and product, vector and AdaGrad sum, are read from and written to the tables.
+    For each product the kernel mixes its context, draws three rivals, takes a dot product with each and pushes it,
+    shares out what flows back, settles the product and passes twice over a working line; the agreement takes one and a
+    half dot products more. Each of these products and the mixed one go through a sigmoid. Rivals and product, vector
+    and AdaGrad sum, are read from and written to the tables.
     """
-    d, rows, negatives, n, size = 300, 4_000, 3, 200 if quick else 2_000, 8
+    d, rows, negatives, n, size = 300, 4_000, 3, 200 if quick else 10_000, 8
     rng = np.random.default_rng(0)
     table, users = rng.random((rows, d), np.float32), rng.random((100, d), np.float32)
     squares, user_squares = np.ones_like(table), np.ones_like(users)
@@ -51,11 +60,13 @@ def suite(quick: bool) -> list[Table]:
 
     big, rounds = np.ones(4_000_000 if quick else 64_000_000, np.float32), 1_000 if quick else 100_000
     copy = np.empty_like(big)
-    hot = {k: partial(hot_rows, table, squares, line, back, rounds, i) for i, k in enumerate(("push", "step", "dot"))}
+    few, state = sampler(np.ones(d, np.int64), 0.75), np.array([1, 2], np.uint64)
+    kinds = ("push", "share", "settle", "mix", "dot", "draw")
+    hot = {k: partial(hot_rows, table, squares, line, back, *few, state, rounds, i) for i, k in enumerate(kinds)}
     found = in_turns({"learn": learn, "copy": lambda: np.copyto(copy, big), **hot}, 1 if quick else 7)
-    push, step, dot = (found[k].median / rounds * 1e9 for k in hot)
+    push, share, settle, mix, dot, draws = (found[k].median / rounds * 1e9 for k in hot)
     actual = found["learn"].median / len(items) * 1e9
-    arithmetic = negatives * push + 2 * step + (negatives + 3 + 8) * dot
+    arithmetic = negatives * (push + dot) + share + settle + mix + 3.5 * dot + (negatives + 2.5) * draws
     moved = 4 * d * (negatives + 1) * 4
     pace = 2 * big.nbytes / found["copy"].median
     told = Table(
@@ -70,8 +81,11 @@ def suite(quick: bool) -> list[Table]:
             moved / pace * 1e9 / actual,
         ),
         ("one rival: row pushed", push, push / actual),
-        ("one row stepped", step, step / actual),
+        ("what flows back, shared out", share, share / actual),
+        ("one product settled", settle, settle / actual),
+        ("one context mixed", mix, mix / actual),
         ("one dot product", dot, dot / actual),
+        ("one rival drawn and one sigmoid", draws, draws / actual),
     ]
     binding = max(arithmetic, moved / pace * 1e9)
     told.bar("share of the limit that binds", binding / actual, "at least", 0.6)

@@ -1,7 +1,7 @@
 """The learner's kernels: free functions of arrays, scalars and random state (paper, Eq. 2–9).
 
-All of them stand in this one module: a kernel that called a helper in another file would be served stale from
-numba's cache after that file changed. `error_model="numpy"` and a fast-math set without `nnan` and `ninf` let the
+They stand in this one module: a kernel that called a helper in another file would be served stale from numba's
+cache after that file changed. `error_model="numpy"` and a fast-math set without `nnan` and `ninf` let the
 loops vectorise while NaN guards keep their meaning. `model.oracle` holds the same mathematics in plain NumPy.
 """
 
@@ -11,7 +11,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
@@ -25,6 +28,41 @@ HELPER = {**HOT, "forceinline": True}
 """Helpers leave no function of their own to link to: a process that compiles them and one that loads them from the
 cache would else link two versions of the same sums, which round differently."""
 F32 = np.float32
+
+
+@intrinsic
+def bare(typing: Any, array: Any) -> Any:
+    """An array without its owner: rows taken from it are counted by nobody, which a third of the time went into.
+
+    Whoever calls keeps the true array for as long as the bare one is used.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = context.make_array(array)(context, builder, arguments[0])
+        made.meminfo, made.parent = (ir.Constant(kind.type, None) for kind in (made.meminfo, made.parent))
+        return made._getvalue()
+
+    return array(array), generate
+
+
+@intrinsic
+def fetch(typing: Any, table: Any, row: Any) -> Any:
+    """Ask the memory for a row that will be needed soon, and do not wait for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        made = context.make_array(table)(context, builder, arguments[0])
+        width = builder.extract_value(made.shape, 1)
+        place = context.cast(builder, arguments[1], row, types.intp)
+        start = builder.bitcast(builder.gep(made.data, [builder.mul(place, width)]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        nothing, line, size = (ir.Constant(width.type, n) for n in (0, 64, 4))
+        with cgutils.for_range_slice(builder, nothing, builder.mul(width, size), line, inc=True) as (at, _):
+            builder.call(prefetch, [builder.gep(start, [at]), i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(table, row), generate
 
 
 @njit(inline="always")
@@ -85,26 +123,13 @@ def push(
 
 
 @njit(**HELPER)
-def step(vector: Floats, squares: Floats, gradient: Floats, rate: float, adagrad: bool) -> None:
-    """One step along `gradient`, coordinate by coordinate."""
-    if adagrad:
-        for i in range(vector.shape[0]):
-            g = gradient[i]
-            square = squares[i] + g * g
-            squares[i] = square
-            vector[i] += rate * g / np.sqrt(square)
-    else:
-        for i in range(vector.shape[0]):
-            vector[i] += rate * gradient[i]
-
-
-@njit(**HELPER)
 def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
     """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
 
     Product pairs are taken around a ring in row order (exact up to three products), the user's pairs at no more
     than four products; the two means are weighted by how many pairs they stand for.
     """
+    vectors, users = bare(vectors), bare(users)
     n = products.shape[0]
     ring, visits = F32(0.0), F32(0.0)
     if n > 1:
@@ -124,30 +149,84 @@ def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
 @njit(**HELPER)
 def rivals(
     target: int,
+    drawn: Longs,
+    after: Longs,
     context: Floats,
     back: Floats,
     vectors: Floats,
     squares: Floats,
-    keep: Floats,
-    other: Ints,
-    negatives: int,
     rate: float,
     adagrad: bool,
-    state: State,
 ) -> None:
-    """Negatives pushed away from the context (Eq. 6, second term); what they push back is added to `back`."""
-    for _ in range(negatives):
-        rival = draw(keep, other, state)
+    """Negatives pushed away from the context (Eq. 6, second term); what they push back is added to `back`.
+
+    While one is pushed the rows of the next are on their way: it is among `drawn`, or the first of those `after`.
+    """
+    for r in range(drawn.shape[0]):
+        if r + 1 < drawn.shape[0]:
+            fetch(vectors, drawn[r + 1])
+            fetch(squares, drawn[r + 1])
+        elif after.shape[0] > 0:
+            fetch(vectors, after[0])
+            fetch(squares, after[0])
+        rival = drawn[r]
         if rival != target:
             slope = -sigmoid(dot(vectors[rival], context))
             push(vectors[rival], squares[rival], context, back, slope, rate, adagrad)
 
 
 @njit(**HELPER)
-def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: float, context: Floats) -> None:
-    """The context of a product (Eq. 2): `share · (total − g·row) + own · owner`."""
+def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: float, context: Floats) -> Any:
+    """The context of a product (Eq. 2): `share · (total − g·row) + own · owner`; returns its product with the row."""
+    near = F32(0.0)
     for i in range(context.shape[0]):
-        context[i] = share * (total[i] - g * row[i]) + own * owner[i]
+        x = share * (total[i] - g * row[i]) + own * owner[i]
+        context[i] = x
+        near += x * row[i]
+    return near
+
+
+@njit(**HELPER)
+def share_out(
+    back: Floats, share: float, own: float, flow: Floats, owner: Floats, squares: Floats, rate: float, adagrad: bool
+) -> None:
+    """What flows back through a context: `share` of it towards the other products, `own` into the user's step."""
+    if adagrad:
+        for i in range(back.shape[0]):
+            flow[i] += share * back[i]
+            g = own * back[i]
+            square = squares[i] + g * g
+            squares[i] = square
+            owner[i] += rate * g / np.sqrt(square)
+    else:
+        for i in range(back.shape[0]):
+            flow[i] += share * back[i]
+            owner[i] += rate * own * back[i]
+
+
+@njit(**HELPER)
+def settle(
+    row: Floats,
+    squares: Floats,
+    slope: float,
+    context: Floats,
+    g: float,
+    flow: Floats,
+    share: float,
+    back: Floats,
+    rate: float,
+    adagrad: bool,
+) -> None:
+    """A product's one step: `slope · context` as a target, `g · (flow − share · back)` as context of the others."""
+    if adagrad:
+        for i in range(row.shape[0]):
+            gradient = slope * context[i] + g * (flow[i] - share * back[i])
+            square = squares[i] + gradient * gradient
+            squares[i] = square
+            row[i] += rate * gradient / np.sqrt(square)
+    else:
+        for i in range(row.shape[0]):
+            row[i] += rate * (slope * context[i] + g * (flow[i] - share * back[i]))
 
 
 @njit(**HELPER)
@@ -163,7 +242,6 @@ def learn_basket(
     other: Ints,
     user_keep: Floats,
     user_other: Ints,
-    negatives: int,
     rate: float,
     user_share: float,
     user_targets: bool,
@@ -171,7 +249,9 @@ def learn_basket(
     state: State,
     lines: Floats,
     backs: Floats,
-    targets: Floats,
+    contexts: Floats,
+    slopes: Floats,
+    drawn: NDArray[np.int64],
 ) -> None:
     """Every unit of one basket as a target, in O(n·d).
 
@@ -179,7 +259,9 @@ def learn_basket(
     flows back through it, t(z) = share · Σ slope·v, reaches product x as g(x)·(Σ t − t(x)): summed over the basket
     and applied once, together with the product's own gradient as a target. The user steps with every product.
     """
-    total, context, back, flow, nobody = lines[0], lines[1], lines[2], lines[3], lines[4]
+    vectors, squares, users, user_squares = bare(vectors), bare(squares), bare(users), bare(user_squares)
+    lines, backs, contexts, drawn = bare(lines), bare(backs), bare(contexts), bare(drawn)
+    total, flow, nobody = lines[0], lines[1], lines[2]
     n, width, mass = products.shape[0], vectors.shape[1], F32(0.0)
     total[:] = F32(0.0)
     flow[:] = F32(0.0)
@@ -188,40 +270,44 @@ def learn_basket(
         row = vectors[products[z]]
         for i in range(width):
             total[i] += g[z] * row[i]
+        for r in range(drawn.shape[1]):
+            drawn[z, r] = draw(keep, other, state)
     own = F32(0.0)
     owner, owner_squares = nobody, nobody
     if user >= 0:
         own = F32(user_share) if n > 1 else F32(1.0)
         owner, owner_squares = users[user], user_squares[user]
     for z in range(n):
-        row, target, kept = vectors[products[z]], targets[z], backs[z]
+        row, context, back = vectors[products[z]], contexts[z], backs[z]
         share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
-        mix(total, row, g[z], share, owner, own, context)
-        slope = F32(1.0) - sigmoid(dot(row, context))
+        slope = F32(1.0) - sigmoid(mix(total, row, g[z], share, owner, own, context))
+        slopes[z] = slope
         for i in range(width):
-            target[i] = slope * context[i]
             back[i] = slope * row[i]
-        rivals(products[z], context, back, vectors, squares, keep, other, negatives, rate, adagrad, state)
-        for i in range(width):
-            kept[i] = share * back[i]
-            flow[i] += kept[i]
-            back[i] *= own
+        fetch(squares, products[z])
+        after = drawn[z + 1] if z + 1 < n else drawn[z, :0]
+        rivals(products[z], drawn[z], after, context, back, vectors, squares, rate, adagrad)
         if user >= 0:
-            step(owner, owner_squares, back, rate, adagrad)
+            share_out(back, share, own, flow, owner, owner_squares, rate, adagrad)
+        else:
+            for i in range(width):
+                flow[i] += share * back[i]
     if user >= 0 and user_targets:
+        context, back = lines[3], lines[4]
         for i in range(width):
             context[i] = total[i] / mass
             back[i] = F32(0.0)
         slope = F32(1.0) - sigmoid(dot(owner, context))
         push(owner, owner_squares, context, back, slope, rate, adagrad)
-        rivals(user, context, back, users, user_squares, user_keep, user_other, negatives, rate, adagrad, state)
+        for r in range(drawn.shape[1]):
+            drawn[0, r] = draw(user_keep, user_other, state)
+        rivals(user, drawn[0], drawn[0, :0], context, back, users, user_squares, rate, adagrad)
         for i in range(width):
             flow[i] += back[i] / mass
     for z in range(n):
-        target, kept = targets[z], backs[z]
-        for i in range(width):
-            target[i] += g[z] * (flow[i] - kept[i])
-        step(vectors[products[z]], squares[products[z]], target, rate, adagrad)
+        share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
+        row, sums = vectors[products[z]], squares[products[z]]
+        settle(row, sums, slopes[z], contexts[z], g[z], flow, share, backs[z], rate, adagrad)
 
 
 @njit(**HOT)
@@ -253,7 +339,8 @@ def learn_baskets(
         longest = max(longest, offsets[b + 1] - offsets[b])
     width = vectors.shape[1]
     lines = np.zeros((5, width), F32)
-    backs, targets = np.empty((longest, width), F32), np.empty((longest, width), F32)
+    backs, contexts = np.empty((longest, width), F32), np.empty((longest, width), F32)
+    slopes, drawn = np.empty(longest, F32), np.empty((longest, negatives), np.int64)
     for b in order:
         products = items[offsets[b] : offsets[b + 1]]
         user = owners[b]
@@ -264,64 +351,9 @@ def learn_baskets(
             pace = F32(rate * math.exp(-tau * agreement(products, vectors, user, users)))
         learn_basket(
             products, weights[offsets[b] : offsets[b + 1]], user, vectors, squares, users, user_squares,
-            keep, other, user_keep, user_other, negatives, pace, user_share, user_targets, adagrad, state,
-            lines, backs, targets,
+            keep, other, user_keep, user_other, pace, user_share, user_targets, adagrad, state,
+            lines, backs, contexts, slopes, drawn,
         )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def alias_table(chance: NDArray[np.float64], keep: Floats, other: Ints) -> None:
-    """Fill an alias table (Walker, 1977; Vose, 1991) from chances that sum to their number."""
-    n = chance.shape[0]
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    lows = highs = 0
-    for i in range(n):
-        keep[i], other[i] = 1.0, i
-        if chance[i] < 1.0:
-            low[lows] = i
-            lows += 1
-        else:
-            high[highs] = i
-            highs += 1
-    while lows > 0 and highs > 0:
-        lows -= 1
-        small, large = low[lows], high[highs - 1]
-        keep[small], other[small] = chance[small], large
-        chance[large] -= 1.0 - chance[small]
-        if chance[large] < 1.0:
-            highs -= 1
-            low[lows] = large
-            lows += 1
-
-
-@njit(**HOT)
-def remember(
-    offsets: Longs, items: Ints, owners: Ints, rows: Ints, strength: Floats, mass: Floats, decay: float
-) -> None:
-    """Each basket into its owner's memory: what was there fades by `decay`, what was bought gains one.
-
-    A product not yet remembered takes the weakest place, so a memory never grows.
-    """
-    for b in range(offsets.shape[0] - 1):
-        user = owners[b]
-        if user < 0:
-            continue
-        slots, grip = rows[user], strength[user]
-        for s in range(slots.shape[0]):
-            grip[s] *= F32(decay)
-        mass[user] = mass[user] * F32(decay) + F32(offsets[b + 1] - offsets[b])
-        for i in range(offsets[b], offsets[b + 1]):
-            place = 0
-            for s in range(slots.shape[0]):
-                if slots[s] == items[i]:
-                    place = s
-                    break
-                if grip[s] < grip[place]:
-                    place = s
-            if slots[place] != items[i]:
-                slots[place] = items[i]
-                grip[place] = F32(0.0)
-            grip[place] += F32(1.0)
 
 
 @njit(**HOT)
@@ -341,6 +373,7 @@ def describe(
     features: Floats,
 ) -> None:
     """Features of every candidate of every query, (queries, candidates, 5): see `model.blend`."""
+    vectors, users = bare(vectors), bare(users)
     width = vectors.shape[1]
     middle = np.empty(width, F32)
     rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)

@@ -12,9 +12,8 @@ above zero where the user buys it more than others do. No basket is stored, and 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-
-from omba.model.kernels import remember
 
 FADING = 0.93
 """What is left of a strength one visit later; 0.9 to 0.97 measured alike on Complete Journey and Ta-Feng."""
@@ -44,3 +43,39 @@ class Memory:
     def learn(self, offsets: NDArray[np.int64], items: NDArray[np.int32], owners: NDArray[np.int32]) -> None:
         """Take in a window's baskets, in order."""
         remember(offsets, items, owners, self.rows, self.strength, self.mass, FADING)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def remember(
+    offsets: NDArray[np.int64],
+    items: NDArray[np.int32],
+    owners: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    strength: NDArray[np.float32],
+    mass: NDArray[np.float32],
+    decay: float,
+) -> None:
+    """Each basket into its owner's memory: what was there fades by `decay`, what was bought gains one.
+
+    A product not yet remembered takes the weakest place, so a memory never grows.
+    """
+    for b in range(offsets.shape[0] - 1):
+        user = owners[b]
+        if user < 0:
+            continue
+        slots, grip = rows[user], strength[user]
+        for s in range(slots.shape[0]):
+            grip[s] *= np.float32(decay)
+        mass[user] = mass[user] * np.float32(decay) + np.float32(offsets[b + 1] - offsets[b])
+        for i in range(offsets[b], offsets[b + 1]):
+            place = 0
+            for s in range(slots.shape[0]):
+                if slots[s] == items[i]:
+                    place = s
+                    break
+                if grip[s] < grip[place]:
+                    place = s
+            if slots[place] != items[i]:
+                slots[place] = items[i]
+                grip[place] = np.float32(0.0)
+            grip[place] += np.float32(1.0)
