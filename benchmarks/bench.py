@@ -38,6 +38,8 @@ def main() -> None:
         tables = importlib.import_module(name).suite(chosen.quick)
         seconds = time.perf_counter() - start
         for table in tables:
+            if chosen.quick:
+                table.bars.clear()
             print(f"\n{table}", flush=True)
         told = {"suite": name, "machine": machine(), "quick": chosen.quick, "seconds": seconds}
         told["tables"] = [table.to_dict() for table in tables]

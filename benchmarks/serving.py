@@ -18,11 +18,11 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -34,6 +34,7 @@ from urllib.parse import quote
 import numpy as np
 
 import omba
+from measure import Table, machine
 from omba.model.snapshot import save
 from omba.rules.diff import rules_table
 from omba.store.keeper import mined
@@ -205,7 +206,7 @@ async def first_answer(port: int, shop: Shop, begin: float) -> float:
     return perf_counter() - begin
 
 
-async def measure(folder: Path, seconds: float) -> dict[str, Any]:
+async def measured(folder: Path, seconds: float) -> dict[str, Any]:
     shop, found = Shop(folder), {}
 
     def tell(name: str, value: Any) -> None:
@@ -217,11 +218,11 @@ async def measure(folder: Path, seconds: float) -> dict[str, Any]:
     try:
         port = service.port
         tell("restart to first answer, s", round(await first_answer(port, shop, begin), 2))
-        await asyncio.sleep(5)
+        await asyncio.sleep(min(5.0, 2 * seconds))
         for name, question in (("/rank", shop.rank), ("/products/{id}", shop.product)):
             await reading(port, question, 1.0, 1)
             tell(f"{name}, quiet, 1 connection", await reading(port, question, seconds, 1))
-        batches = [json.dumps(shop.baskets(100)).encode() for _ in range(300)]
+        batches = [json.dumps(shop.baskets(100)).encode() for _ in range(max(4, round(30 * seconds)))]
         tell("batches of 100, 4 connections", await ingest(port, batches, 100, 4))
         for name, question in (("/rank", shop.rank), ("/products/{id}", shop.product)):
             tell("learning, baskets waiting", (await status(port))["baskets_waiting"])
@@ -245,14 +246,31 @@ async def under_ingest(port: int, shop: Shop, seconds: float, tell: Callable[[st
         )
         read, written = await asyncio.gather(*both)
         tell(f"{name} at 2,000 baskets a second, 1 connection", read)
-        tell("  taken in meanwhile", written)
+        tell(f"  taken in beside {name}", written)
 
 
-def machine() -> str:
-    told = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    name = re.search(r"model name\s*: (.*)", told)
-    processor = name[1] if name else platform.processor()
-    return f"{processor}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+def suite(quick: bool) -> list[Table]:
+    """The same, as a table, with the shop made anew."""
+    with tempfile.TemporaryDirectory() as kept:
+        folder = Path(kept) / "model"
+        make(folder, 500 if quick else 70_000)
+        found = asyncio.run(measured(folder, 0.3 if quick else 10.0))
+    restart = found.pop("restart to first answer, s")
+    times = {name: told for name, told in found.items() if isinstance(told, dict)}
+    table = Table(
+        f"Serving {500 if quick else 70_000:,} products; restart to the first answer took {restart} s",
+        ("what", "requests", "ms, median", "ms, 99 in 100", "baskets a second"),
+    )
+    for name, told in times.items():
+        taken = told.get("baskets_a_second", "")
+        table.rows.append((name.strip(), told["n"], told["p50_ms"], told["p99_ms"], taken))
+    for path in ("/rank", "/products/{id}"):
+        slowest = times[f"{path} while learning, 1 connection"]["p99_ms"]
+        table.bar(f"{path} while it learns, ms for 99 in 100", slowest, "at most", 20.0)
+    for how in ("batches of 100, 4 connections", "one by one, 64 connections"):
+        table.bar(f"baskets a second, {how}", times[how]["baskets_a_second"], "at least", 2_000.0)
+    table.bar("seconds from restart to the first answer", restart, "at most", 5.0)
+    return [table]
 
 
 def main() -> None:
@@ -264,7 +282,7 @@ def main() -> None:
     given = options.parse_args()
     print(machine())
     make(given.folder, given.products)
-    found = asyncio.run(measure(given.folder, given.seconds))
+    found = asyncio.run(measured(given.folder, given.seconds))
     if given.out:
         given.out.write_text(json.dumps({"machine": machine(), **found}, indent=1) + "\n")
 

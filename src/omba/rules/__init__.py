@@ -10,8 +10,9 @@ from omba.rules.nearest import neighbours
 from omba.rules.rule import Rule
 from omba.rules.rules import Rules
 from omba.rules.space import Space
+from omba.rules.standing import Standing
 
 __all__ = [
-    "MEASURES", "Catalogue", "Counts", "Filter", "Pairs", "Rule", "Rules", "Space",
+    "MEASURES", "Catalogue", "Counts", "Filter", "Pairs", "Rule", "Rules", "Space", "Standing",
     "measure", "mine", "nearest_pairs", "neighbours", "recall",
 ]  # fmt: skip
