@@ -208,6 +208,15 @@ def test_json_in_a_file_comes_beside_the_table(model, tmp_path, capsys):
     assert capsys.readouterr().out.count("⇒") == 3
 
 
+def test_where_no_rule_passes_one_sentence_says_so_and_no_empty_table_is_drawn(model, capsys):
+    assert run(["rules", "--model", str(model), "--min", "lift=1000000"]) == 0
+
+    said = capsys.readouterr()
+    assert "0 rules from" in said.out
+    assert "confidence" not in said.out
+    assert "No rule passes all the filters" in said.err
+
+
 def test_rules_are_filtered_sorted_and_written(model, tmp_path, capsys):
     product = WORLD.truth.complementary[0][0]
     command = ["rules", "--model", str(model), "--product", product, "--top", "4", "--min", "lift=1.5", "--sort"]

@@ -77,9 +77,13 @@ def table(
 ) -> None:
     """A table on standard output: the first `left` columns are words, the others figures.
 
-    On a narrow screen the columns named in `spare` are left out, one by one, until the words have room.
+    On a narrow screen the columns named in `spare` are left out, one by one, until the words have room. Of a table
+    without rows the title says all there is.
     """
     cells = [[plain(cell) for cell in row] for row in rows]
+    if not cells:
+        show(f"\n{title}", "bold")
+        return
     heads = [name if place < left else name.replace(" ", "\n") for place, name in enumerate(columns)]
     shown = list(range(len(columns)))
     if out.is_terminal:

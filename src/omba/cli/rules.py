@@ -69,6 +69,8 @@ def rules(
     columns, rows = table(found, sort)
     title = f"{counted(len(found), 'rule')} from {counted(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
+    if not len(found):
+        terminal.say("No rule passes all the filters: leave one out, or ask for less.")
 
 
 def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
