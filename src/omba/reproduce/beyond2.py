@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.result import Claim, Result, Rows, Table
 from omba.reproduce.style import BLUE, SOFT, draw
 from omba.reproduce.table2 import NAMES, Trials, is_ours, short
+from omba.reproduce.trials import Contender
 from omba.reproduce.workshop import Workshop
 
 
@@ -16,18 +18,13 @@ def run(workshop: Workshop) -> Result:
 
     def paint(*axes: Any) -> None:
         for one, (data, trials) in zip(axes, found.items(), strict=True):
-            for contender, trial in trials.items():
-                colour = BLUE if is_ours(contender) else SOFT
-                at = max(trial.learn_seconds, 0.01), trial.mrr
-                one.plot(*at, "o" if trial.online else "s", color=colour)
-                one.annotate(
-                    NAMES[contender.key].replace(" *", ""),
-                    at,
-                    (4, 3),
-                    textcoords="offset points",
-                    fontsize=7.5,
-                    color=colour,
-                )
+            points = {each: (max(trial.learn_seconds, 0.01), trial.mrr) for each, trial in trials.items()}
+            names = {each: NAMES[each.key].replace(" *", "") for each in points}
+            for each, height in apart(points, names).items():
+                colour = BLUE if is_ours(each) else SOFT
+                one.plot(*points[each], "o" if trials[each].online else "s", color=colour)
+                at = points[each][0] * 1.15, height
+                one.annotate(names[each], points[each], at, fontsize=7.5, color=colour, va="center")
             one.set(
                 xscale="log",
                 xlabel="seconds of learning, all windows",
@@ -60,6 +57,24 @@ def run(workshop: Workshop) -> Result:
         ),
         settings=f"{workshop.setting}; seconds are the processor's own; the trials of Table 2",
     )
+
+
+def apart(points: dict[Contender, tuple[float, float]], names: dict[Contender, str]) -> dict[Contender, float]:
+    """A height for the name of each point, from the highest down, so that no name is written over another."""
+    heights = [mrr for _, mrr in points.values()]
+    line = 0.034 * (max(heights) - min(heights))
+    placed: dict[Contender, float] = {}
+    for each in sorted(points, key=lambda one: -points[one][1]):
+        start, height = math.log10(points[each][0]), points[each][1]
+        beside = [
+            placed[other]
+            for other in placed
+            if -0.08 * len(names[other]) < math.log10(points[other][0]) - start < 0.08 * len(names[each])
+        ]
+        while any(abs(height - taken) < line for taken in beside):
+            height -= line / 4
+        placed[each] = height
+    return placed
 
 
 def frontier(trials: Trials) -> list[Any]:

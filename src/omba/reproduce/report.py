@@ -30,9 +30,8 @@ class Report:
 
     @property
     def settings(self) -> str:
-        minutes = sum(result.seconds for _, result in self.parts) / 60
         kind = "in full" if not self.scale.words else "quick"
-        return f"omba {version('omba')}, {kind}, seed {self.seed}, {minutes:.0f} minutes, without parts kept from earlier runs"
+        return f"omba {version('omba')}, {kind}, seed {self.seed}"
 
     @property
     def claims(self) -> list[tuple[Experiment, Claim]]:

@@ -215,9 +215,12 @@ def picture(found: Mapping[str, Trials]) -> Any:
             for place, (contender, trial) in enumerate(rows):
                 one.barh(place, trial.mrr, color=BLUE if is_ours(contender) else "#b7bcc4", height=0.66)
                 paper = PAPER.get("" if contender.key == "omba" else SAME.get(contender.key, contender.key))
+                beside = trial.mrr
                 if paper:
-                    one.plot([paper[short(data)][0]] * 2, [place - 0.42, place + 0.42], color=INK, linewidth=2)
-                one.text(trial.mrr + 0.006, place, f"{trial.mrr:.3f}", va="center", fontsize=8, color=SOFT)
+                    tick = paper[short(data)][0]
+                    one.plot([tick] * 2, [place - 0.42, place + 0.42], color=INK, linewidth=2)
+                    beside = tick if 0 < tick - trial.mrr < 0.07 else trial.mrr
+                one.text(beside + 0.008, place, f"{trial.mrr:.3f}", va="center", fontsize=8, color=SOFT)
             one.set_yticks(range(len(rows)), [NAMES[contender.key] for contender, _ in rows], fontsize=8.5)
             one.axvline(0.2745, color="#b9b5ab", linewidth=0.8, linestyle=":")
             one.grid(visible=False)
