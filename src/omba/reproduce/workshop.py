@@ -69,9 +69,9 @@ class Scale:
 FULL = Scale("full")
 QUICK = Scale(
     "quick",
-    windows=3,
+    windows=2,
     few=2,
-    until=((CJ, "2017-03-16"), (PRODUCTS, "2017-03-16"), (TF, "2000-12-10")),
+    until=((CJ, "2017-03-12"), (PRODUCTS, "2017-02-12"), (TF, "2000-11-27")),
     split="2017-03-01",
     dates=("2017-02-20", "2017-03-10"),
     sweeps=(("dim", (50, 300)), ("negatives", (1, 3)), ("tau", (0.01, 0.1))),
