@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from measure import HERE, machine
+from measure import HERE, doing, machine
 
 SUITES = ("learning", "rules", "current", "scale", "serving", "limit")
 
@@ -35,8 +35,10 @@ def main() -> None:
     print(machine() + (" · quick: the figures mean nothing" if chosen.quick else ""), flush=True)
     for name in chosen.suites or SUITES:
         start = time.perf_counter()
+        doing(name)
         tables = importlib.import_module(name).suite(chosen.quick)
         seconds = time.perf_counter() - start
+        doing(f"{name}: {seconds:.0f} s")
         for table in tables:
             if chosen.quick:
                 table.bars.clear()

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 import omba
-from measure import Table, apart, timed
+from measure import PATIENCE, Table, apart, doing, timed
 from omba.baselines import make
 from omba.baskets import Baskets
 from omba.rules import Standing
@@ -40,12 +40,14 @@ def retrained(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
 
 
 def compare(level: str, quick: bool) -> Table:
+    doing(f"reading {level}")
     past, after = world(quick, level)
     table = Table(
         f"One more day after {len(past):,} baskets, {level}: {len(past.products):,} products",
         ("what", "seconds", "times OMBA's day", "ended"),
     )
     model = omba.OMBA(dim=32, epochs=1, threads=2) if quick else omba.OMBA(threads=2)
+    doing(f"learning {level}")
     whole = timed(lambda: model.fit(past))
     first, *others = days_of(after, DAYS + 1)
     standing = Standing(TOP, antecedents=1)
@@ -67,6 +69,7 @@ def compare(level: str, quick: bool) -> Table:
     ]
     for name, work in retrained(past, quick).items():
         if name != "OMBA, from scratch":
+            doing(name)
             try:
                 seconds, ended = timed(work), "done"
             except ImportError:
@@ -76,7 +79,7 @@ def compare(level: str, quick: bool) -> Table:
         data = coded(past, Path(folder))
         quickest = float("inf")
         for miner in MINERS:
-            one = apart("peers.py", miner, data, 10, seconds=60 if quick else 300)
+            one = apart("peers.py", miner, data, 10, seconds=60 if quick else PATIENCE)
             table.rows.append((f"{miner}, all over", one.seconds, one.seconds / both, one.ended))
             quickest = min(quickest, one.seconds if one.done else float("inf"))
     table.bar("a day's learning cheaper than retraining", whole / day, "at least", 100.0)

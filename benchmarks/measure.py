@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+PATIENCE = 120.0
+"""Seconds a peer has for what OMBA does in one."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,12 @@ class Seconds:
         return f"{number(self.median)} ±{self.spread:.0%}"
 
 
+def doing(what: str) -> None:
+    """Tell what is under way, on standard error: a line that the next one takes the place of, or lines in a file."""
+    shown = f"\r\033[K… {what}" if sys.stderr.isatty() else f"… {what}\n"
+    print(shown[:120], end="", file=sys.stderr, flush=True)
+
+
 def timed(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
@@ -48,10 +56,14 @@ def timed(work: Callable[[], Any]) -> float:
 
 def in_turns(sides: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Seconds]:
     """Seconds of each side, run in turns: whatever else the machine does falls on all of them alike."""
-    first = {name: timed(work) for name, work in sides.items()}
+    first = {}
+    for name, work in sides.items():
+        doing(f"{name}, first call")
+        first[name] = timed(work)
     found: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(repeats):
+    for number in range(repeats):
         for name, work in sides.items():
+            doing(f"{name}, {number + 1} of {repeats}")
             found[name].append(timed(work))
     return {name: Seconds(first[name], found[name]) for name in sides}
 
@@ -75,6 +87,7 @@ def apart(script: str, *arguments: object, seconds: float = 600.0, gigabytes: fl
 
     The script writes what it has to tell as JSON to the path in its last argument.
     """
+    doing(" ".join(argument for argument in map(str, (script, *arguments)) if not argument.startswith("/")))
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told.json"
         command = [sys.executable, str(HERE / script), *map(str, arguments), str(told)]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import omba
-from measure import Outcome, Table, apart, tell
+from measure import PATIENCE, Outcome, Table, apart, doing, tell
 from omba.baskets import Baskets
 from omba.rules import Counts
 from peers import MINERS, TOP
@@ -74,6 +74,7 @@ def ours(folder: str, out: str) -> None:
 
 
 def compare(level: str, quick: bool) -> Table:
+    doing(f"reading {level}")
     past, after = world(quick, level)
     table = Table(
         f"The {TOP:,} strongest pairs of {len(past):,} baskets, {level}: {len(past.products):,} products",
@@ -81,6 +82,7 @@ def compare(level: str, quick: bool) -> Table:
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        doing(f"learning {level}")
         learned(past, folder, quick)
         data = coded(past, folder)
         own = apart("rules.py", folder / "model")
@@ -93,7 +95,7 @@ def compare(level: str, quick: bool) -> Table:
         labels = past.product_vocabulary
         found: dict[str, Outcome] = {}
         for miner in MINERS:
-            one = found[miner] = apart("peers.py", miner, data, least, seconds=60 if quick else 300)
+            one = found[miner] = apart("peers.py", miner, data, least, seconds=60 if quick else PATIENCE)
             pairs = [[labels[a], labels[b]] for a, b in one.told.get("pairs", [])]
             kept_too = holds(pairs, after) if one.done else float("nan")
             table.rows.append(
