@@ -1,4 +1,7 @@
-"""Keeping current: what one more day costs. OMBA learns the day and reads its rules anew; the others start over."""
+"""Keeping current: what one more day costs. OMBA learns the day and reads its rules anew; the others start over.
+
+python benchmarks/current.py        only beside the two quickest miners, which takes two minutes
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from rules import coded, world
 DAYS = 5
 """Days that are learned one after another; the median counts."""
 RETRAINED = ("item2vec", "triple2vec", "als")
+QUICKEST = ("PyFIM eclat", "SciPy matrix product")
 
 
 def days_of(after: Baskets, number: int) -> list[Baskets]:
@@ -39,7 +43,7 @@ def retrained(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
     return sides
 
 
-def compare(level: str, quick: bool) -> Table:
+def compare(level: str, quick: bool, peers: bool = True) -> Table:
     doing(f"reading {level}")
     past, after = world(quick, level)
     table = Table(
@@ -68,7 +72,7 @@ def compare(level: str, quick: bool) -> Table:
         ("OMBA, from scratch", whole, whole / both, "done"),
     ]
     for name, work in retrained(past, quick).items():
-        if name != "OMBA, from scratch":
+        if peers and name != "OMBA, from scratch":
             doing(name)
             try:
                 seconds, ended = timed(work), "done"
@@ -78,8 +82,8 @@ def compare(level: str, quick: bool) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         data = coded(past, Path(folder))
         quickest = float("inf")
-        for miner in MINERS:
-            one = apart("peers.py", miner, data, 10, seconds=60 if quick else PATIENCE)
+        for miner in MINERS if peers else QUICKEST:
+            one = apart("peers.py", miner, data, 10, seconds=PATIENCE / 4)
             table.rows.append((f"{miner}, all over", one.seconds, one.seconds / both, one.ended))
             quickest = min(quickest, one.seconds if one.done else float("inf"))
     table.bar("a day's learning cheaper than retraining", whole / day, "at least", 100.0)
@@ -90,3 +94,8 @@ def compare(level: str, quick: bool) -> Table:
 
 def suite(quick: bool) -> list[Table]:
     return [compare(level, quick) for level in (("synthetic",) if quick else ("product_type", "product_id"))]
+
+
+if __name__ == "__main__":
+    for level in ("product_type", "product_id"):
+        print(f"\n{compare(level, quick=False, peers=False)}", flush=True)

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from omba import OMBA, datasets, mine_rules
+from omba import OMBA, Baskets, datasets, mine_rules
 from omba.errors import SettingError
 from omba.rules import Standing
 
@@ -71,7 +71,17 @@ def test_larger_rules_grow_from_standing_pairs_too(days):
     assert any(len(one) == 2 for one in rules.antecedents)
 
 
-@pytest.mark.parametrize("wrong", [{"top": 0}, {"every": 0}, {"sort": "lift"}, {"preset": "paper"}])
+def test_where_few_pairs_were_bought_together_the_nearest_fill_up_the_table():
+    model, day = OMBA(dim=8), Baskets.from_lists([["a", "b"], ["b", "c"], ["c", "d"], ["a", "d"]] * 3)
+    model.partial_fit(day)
+
+    rules = Standing(top=6, antecedents=1).after(model, day)
+
+    assert rules.to_pandas().equals(mine_rules(model, 6, antecedents=1).to_pandas())
+    assert "unseen" in rules["status"]
+
+
+@pytest.mark.parametrize("wrong", [{"top": 0}, {"every": 0}, {"antecedents": 0}])
 def test_what_cannot_stand_is_refused(wrong):
     with pytest.raises(SettingError):
         Standing(**wrong)
