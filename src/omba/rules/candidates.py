@@ -22,8 +22,8 @@ from omba.rules.search import threads
 from omba.rules.space import Floats, Rows, Space
 from omba.rules.theory import PAPER
 
-AT_ONCE, OFTEN = 1 << 20, 8
-"""Observed pairs scored at a time; and the count from which on all are scored."""
+AT_ONCE, FEW, OFTEN = 1 << 20, 1 << 13, 8
+"""Observed pairs scored at a time; how many are not worth a second thread; the count from which on all are scored."""
 
 ASKED = 1000
 """Up to so many products asked for, their neighbours are looked up one by one rather than by LSH."""
@@ -150,7 +150,8 @@ def scored(
         return Candidates.of_pairs(space, scope, a, b, cosines(vectors, a, b), n).best(space, column, most)
 
     for start in range(0, len(rows), AT_ONCE):
-        parts = list(pool.map(score, np.array_split(rows[start : start + AT_ONCE], threads())))
+        block = rows[start : start + AT_ONCE]
+        parts = list(pool.map(score, np.array_split(block, threads()))) if len(block) > FEW else [score(block)]
         full = best is not None and len(best) == most
         last = best.cost(space, column)[-1:] if best is not None and full else np.array([np.inf])
         idle = full and not any((part.cost(space, column) < last).any() for part in parts)

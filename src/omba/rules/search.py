@@ -13,6 +13,7 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, repeat
 
 import numpy as np
@@ -53,9 +54,12 @@ class Found:
     recall: float
 
 
+@lru_cache(64)
 def planes(seed: int, word: int, dim: int) -> Floats:
     """The Gaussian normals of the 64 random planes of a word: always the same for the same seed and word."""
-    return np.random.default_rng((seed, word)).standard_normal((dim, WORD), dtype=np.float32)
+    normals = np.random.default_rng((seed, word)).standard_normal((dim, WORD), dtype=np.float32)
+    normals.flags.writeable = False
+    return normals
 
 
 def signs(vectors: Floats, normals: Floats) -> Words:
