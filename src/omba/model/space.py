@@ -16,6 +16,10 @@ from omba.model.sampler import sampler
 from omba.model.tables import Table
 
 
+APART = 16
+"""Words of 64 bits from one thread's random state to the next: two cache lines."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A window in the rows of a space: each basket's products once and ascending, their weights, its user."""
@@ -71,7 +75,9 @@ class Space:
         keep, other = sampler(self.counts, pace.power)
         user_keep, user_other = sampler(self.user_counts, pace.power)
         threads = max(1, min(pace.threads, len(part.owners) // 16))
-        states = rng.integers(1, 2**63, size=(threads, 2)).astype(np.uint64)
+        # Each thread's random state on a cache line of its own, or every draw would wait for the other thread's.
+        states = np.zeros((threads, APART), np.uint64)[:, :2]
+        states[:] = rng.integers(1, 2**63, size=(threads, 2))
 
         def learn(order: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
             learn_baskets(
