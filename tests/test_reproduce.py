@@ -169,7 +169,7 @@ def test_the_command_prints_claims_and_where_the_report_is(tmp_path, capsys):
     assert run_command(["reproduce", "fig1a", "--quick", "--out", str(tmp_path)]) == 0
 
     printed = capsys.readouterr().out
-    assert "Quick run: 3 windows in place of 20" in printed
+    assert "Quick run: 2 windows in place of 20" in printed
     assert "sales fall with the price" in printed
     assert "report.html" in printed.replace("\n", "")
 

@@ -36,9 +36,9 @@ product types were those of a look over everything, and twenty days after it 995
 class Standing:
     """The best rules of a model that goes on learning.
 
-    >>> standing = Standing(top=100)                               # doctest: +SKIP
-    >>> for day in baskets.windows("1d"):                          # doctest: +SKIP
-    ...     rules = standing.after(model.partial_fit(day), day)
+        standing = Standing(top=100)
+        for day in baskets.windows("1d"):
+            rules = standing.after(model.partial_fit(day), day)
 
     Every so many windows (`every`) all pairs are looked at. Rules are ordered by the low end of the expected lift, in
     which a pair never bought together comes after all that were; they have up to `antecedents` antecedents.
