@@ -15,7 +15,6 @@ from omba.model.memory import PRIOR, Memory
 from omba.model.sampler import sampler
 from omba.model.tables import Table
 
-
 APART = 16
 """Words of 64 bits from one thread's random state to the next: two cache lines."""
 

@@ -116,8 +116,7 @@ def server_of(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
 
 
 class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """HTTP/1.1 whose patience ends: a connection that does not bring a request in
-    time is closed."""
+    """HTTP/1.1 whose patience ends: a connection that does not bring a request in time is closed."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
