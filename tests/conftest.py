@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis without deadlines, since kernels are compiled on first use; and a nursery."""
+"""What all tests share: hypothesis without deadlines, since kernels compile on first use; no skips in CI; a nursery."""
 
 import json
 import os
@@ -14,6 +14,22 @@ sys.path.append(str(Path(__file__).parent))
 
 settings.register_profile("omba", deadline=None)
 settings.load_profile("omba")
+
+
+def left_out(config):
+    """The tests that were skipped where none may be, since everything they need can be had."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return len(reporter.stats.get("skipped", [])) if reporter and os.environ.get("OMBA_CI") else 0
+
+
+def pytest_sessionfinish(session):
+    if left_out(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if number := left_out(config):
+        terminalreporter.write_line(f"OMBA_CI is set, and {number} tests were left out: that is a failure", red=True)
 
 
 class Nursery:

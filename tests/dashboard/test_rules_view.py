@@ -1,0 +1,172 @@
+"""The rules of the dashboard: the table, its filters, the scatter and the network, linked."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shopfront import wait_for_total
+
+
+def test_rules_sort_by_a_click_on_a_column_both_ways(dashboard, server):
+    page = dashboard.open("#/rules")
+    for order in ("desc", "asc"):
+        page.click(".head .of-confidence button")
+        page.wait_for_selector(f".of-confidence[aria-sort={'descending' if order == 'desc' else 'ascending'}]")
+        dashboard.settle()
+        best = server.get("/rules", sort="confidence", order=order, limit=1)["rules"][0]
+        page.wait_for_selector(f".body .row[data-row='0'][data-key='{best['key']}']")
+        assert dashboard.values()["order"] == [order]
+
+
+def test_filters_narrow_the_table_and_are_in_the_address(dashboard, server):
+    page = dashboard.open("#/rules")
+    everything = dashboard.total()
+    page.fill(".filters input[type=search] >> nth=0", "dairy")
+    some = server.get("/rules", text="dairy", limit=1)["total"]
+    wait_for_total(dashboard, some)
+    assert 0 < some < everything
+    page.select_option("[aria-label='Measure to bound']", "lift")
+    page.fill("[aria-label=Bound]", "3")
+    page.click(".filters button:has-text('Add')")
+    fewer = server.get("/rules", text="dairy", min_lift=3, limit=1)["total"]
+    wait_for_total(dashboard, fewer)
+    assert 0 < fewer < some
+    assert dashboard.values() == {"text": ["dairy"], "min_lift": ["3"]}
+    page.reload()
+    dashboard.settle()
+    wait_for_total(dashboard, fewer)
+    assert page.input_value(".filters input[type=search] >> nth=0") == "dairy"
+    page.click(".chip:has-text('lift ≥ 3')")
+    wait_for_total(dashboard, some)
+
+
+def test_filters_by_status_category_and_price(dashboard, server):
+    page = dashboard.open("#/rules")
+    page.select_option("[aria-label=Status]", "observed")
+    wait_for_total(dashboard, server.get("/rules", status="observed", limit=1)["total"])
+    page.click("[aria-label=Category] >> nth=0")
+    page.keyboard.type("froz")
+    page.wait_for_selector(".filters .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    wait_for_total(dashboard, server.get("/rules", status="observed", category="frozen", limit=1)["total"])
+    page.fill("[aria-label='Price from']", "1.5")
+    page.fill("[aria-label='Price to']", "5")
+    asked = {"status": "observed", "category": "frozen", "min_price": 1.5, "max_price": 5}
+    wait_for_total(dashboard, server.get("/rules", **asked, limit=1)["total"])
+
+
+def test_where_nothing_fulfils_the_filters_a_sentence_says_so(dashboard):
+    page = dashboard.open("#/rules?min_lift=100000")
+    assert "No rule fulfils all of this" in page.text_content(".table")
+
+
+def test_a_long_table_fetches_its_lines_as_it_is_scrolled(dashboard, server):
+    page = dashboard.open("#/rules")
+    total = dashboard.total()
+    assert total > 300
+    assert page.locator(".body .row").count() < 80
+    page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
+    last = server.get("/rules", sort="expected_lift_low", order="desc", offset=total - 1, limit=1)["rules"][0]
+    page.wait_for_selector(f".body .row[data-row='{total - 1}'][data-key='{last['key']}']")
+
+
+def test_a_rule_opens_with_its_evidence_interval_words_and_history(dashboard, server):
+    page = dashboard.open("#/rules")
+    page.click(".body .row[data-row='2'] .of-rule")
+    rule = server.get("/rules", limit=3)["rules"][2]
+    page.wait_for_selector("#panel .interval")
+    panel = page.text_content("#panel")
+    assert f"Together in {rule['count']:,} baskets" in panel
+    assert "nine chances in ten between" in panel
+    assert "were bought together" in page.text_content("#panel .sentence >> nth=0")
+    page.wait_for_selector("#panel .plot canvas")
+    assert dashboard.values()["open"] == [rule["key"]]
+    assert page.locator(".body .row.open").get_attribute("data-key") == rule["key"]
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#panel", state="hidden")
+    assert "open" not in dashboard.values()
+
+
+def test_arrows_walk_the_table_and_enter_opens(dashboard, server):
+    page = dashboard.open("#/rules")
+    page.focus(".scroller")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel .interval")
+    rules = server.get("/rules", limit=5)["rules"]
+    assert dashboard.values()["open"] == [rules[4]["key"]]
+    assert dashboard.values()["sel"] == [rules[3]["key"]]
+
+
+CHART = """async ([element, value]) => {
+  const { getInstanceByDom } = await import("/static/vendor/echarts-6.1.0.min.js");
+  const plot = document.querySelector(element), box = plot.getBoundingClientRect();
+  const [x, y] = getInstanceByDom(plot).convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, value);
+  return [box.x + x, box.y + y];
+}"""
+
+
+def place_of(page: Any, support: float, lift: float) -> list[float]:
+    """Where a point of the scatter is on the screen."""
+    place: list[float] = page.evaluate(CHART, [".scatter .plot", [support, lift]])
+    return place
+
+
+def test_a_point_of_the_scatter_opens_its_rule(dashboard, server):
+    page = dashboard.open("#/rules?min_lift=4")
+    page.wait_for_selector(".scatter canvas")
+    page.wait_for_selector(".network canvas")
+    rules = server.get("/rules", min_lift=4, limit=500)["rules"]
+    far = max(rules, key=lambda rule: rule["lift"])
+    page.mouse.click(*place_of(page, far["support"], far["lift"]))
+    page.wait_for_selector("#panel .interval")
+    opened = next(rule for rule in rules if [rule["key"]] == dashboard.values()["open"])
+    assert (opened["support"], opened["lift"]) == (far["support"], far["lift"])
+
+
+def test_a_rectangle_on_the_scatter_filters_the_table(dashboard, server):
+    page = dashboard.open("#/rules")
+    page.wait_for_selector(".scatter canvas")
+    page.wait_for_timeout(400)
+    seen = [rule for rule in server.get("/rules", limit=500)["rules"] if rule["count"]]
+    low, high = (float(np.quantile([rule["support"] for rule in seen], q)) for q in (0.3, 0.8))
+    least, most = (float(np.quantile([rule["lift"] for rule in seen], q)) for q in (0.4, 0.9))
+    everything = dashboard.total()
+    page.mouse.move(*place_of(page, low, most))
+    page.mouse.down()
+    page.mouse.move(*place_of(page, (low + high) / 2, (least + most) / 2), steps=4)
+    page.mouse.move(*place_of(page, high, least), steps=4)
+    page.mouse.up()
+    page.wait_for_function("location.hash.includes('area=')")
+    left, right, bottom, top = map(float, dashboard.values()["area"][0].split(","))
+    assert (left, right, bottom, top) == pytest.approx((low, high, least, most), rel=0.1)
+    within = server.get("/rules", min_support=left, max_support=right, min_lift=bottom, max_lift=top, limit=1)["total"]
+    wait_for_total(dashboard, within)
+    assert 0 < within < everything
+    page.click(".chip:has-text('support')")
+    wait_for_total(dashboard, everything)
+
+
+NETWORK = """() => {
+  const cy = document.querySelector(".network .plot")._cyreg.cy;
+  const marked = cy.edges(".marked").map((edge) => edge.data("key"));
+  return { products: cy.nodes().map((node) => node.data("label")), marked };
+}"""
+
+
+def test_the_network_shows_the_chosen_rules_and_marks_the_open_one(dashboard, server):
+    page = dashboard.open("#/rules")
+    page.wait_for_selector(".network canvas")
+    rules = server.get("/rules", limit=3)["rules"]
+    for place in (0, 2):
+        page.click(f".body .row[data-row='{place}'] .of-rule", modifiers=["Control"])
+    page.wait_for_function("document.querySelector('.network figcaption').textContent === 'The 2 rules chosen.'")
+    chosen = {name for place in (0, 2) for name in rules[place]["antecedents"] + rules[place]["consequents"]}
+    assert set(page.evaluate(NETWORK)["products"]) == chosen
+    page.click(".body .row[data-row='2'] .of-rule")
+    page.wait_for_selector("#panel .interval")
+    assert rules[2]["key"] in page.evaluate(NETWORK)["marked"]

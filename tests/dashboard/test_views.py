@@ -1,0 +1,184 @@
+"""Every view of the dashboard in a real browser, by hand and by keyboard.
+
+Each test ends by looking at what the page complained of and whom it asked: no error, and nobody but the server.
+Screenshots are left in a folder that pytest names with `-s`.
+"""
+
+import csv
+import shutil
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shopfront import VIEWS, Page, wait_for_total
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("wide", "dark"), ("phone", "light")])
+def test_every_view_draws_without_an_error_and_asks_nobody_but_the_server(browser, server, pictures, size, scheme):
+    dashboard = Page(browser, server.address, size, scheme)
+    for name, where in VIEWS.items():
+        page = dashboard.open(where)
+        page.wait_for_timeout(300)
+        page.screenshot(path=pictures / f"{name}-{size}-{scheme}.png")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the screen"
+    key = server.get("/rules", limit=1)["rules"][0]["key"]
+    page = dashboard.open(f"#/rules?open={key}")
+    page.wait_for_selector("#panel .interval")
+    page.wait_for_timeout(300)
+    page.screenshot(path=pictures / f"rule-{size}-{scheme}.png")
+    dashboard.context.close()
+    assert dashboard.problems == []
+
+
+def test_what_is_told_of_today_is_what_the_service_says(dashboard, server):
+    page = dashboard.open("#/today")
+    told = server.get("/today")
+    assert f"{told['window']['baskets']:,}" in page.text_content(".summary .facts")
+    emerged = page.locator(".changes").filter(has=page.locator("h2", has_text="Emerged"))
+    assert emerged.locator("h2 .number").text_content() == str(told["counts"]["emerged"])
+    assert emerged.locator("li").count() == min(8, len(told["emerged"])) > 0
+    assert "bakery family" in emerged.text_content()
+
+
+def test_slash_searches_and_enter_opens_the_product(dashboard):
+    page = dashboard.open("#/today")
+    page.keyboard.press("/")
+    page.keyboard.type("frozen swe")
+    page.wait_for_selector("#search .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1:has-text('frozen sweet')")
+    assert "/product/frozen%20sweet" in page.url
+
+
+def test_the_slider_takes_every_view_back(dashboard, server):
+    page = dashboard.open("#/today")
+    page.wait_for_selector("#timeline input")
+    now = page.text_content("h1")
+    history = server.get("/status")["history"]
+    page.focus("#timeline input")
+    page.keyboard.press("Home")
+    page.wait_for_function("location.hash.includes('at=')")
+    dashboard.settle()
+    at = dashboard.values()["at"][0]
+    assert at == history[0]["at"]
+    page.wait_for_function("before => document.querySelector('h1').textContent !== before", arg=now)
+    for view in ("rules", "map", "basket", "today"):
+        page.click(f"nav [data-view={view}]")
+        dashboard.settle()
+        assert dashboard.values()["at"] == [at]
+    page.click("nav [data-view=rules]")
+    wait_for_total(dashboard, server.get("/rules", at=at, limit=1)["total"])
+    page.click("#timeline [aria-label='A window later']")
+    page.wait_for_function("at => !location.hash.includes(at)", arg=urllib.parse.quote_plus(at))
+    assert dashboard.values()["at"] == [history[1]["at"]]
+    page.click("#timeline .now")
+    page.wait_for_function("!location.hash.includes('at=')")
+
+
+def test_a_product_shows_what_it_goes_with_seen_and_unseen_apart(dashboard, server):
+    page = dashboard.open("#/product/dairy%20basics")
+    told = server.get("/products/dairy%20basics")
+    seen, unseen = page.locator(".pair section").all()
+    assert seen.locator("li").count() == len(told["observed"]) > 0
+    assert unseen.locator("li").count() == len(told["unseen"])
+    assert page.locator(".near li").count() == len(told["similar"])
+    page.wait_for_selector(".charts canvas >> nth=1")
+    seen.locator("a.rule >> nth=0").click()
+    page.wait_for_selector("#panel .interval")
+
+
+def test_the_map_finds_a_product_zooms_to_it_and_shows_its_neighbours(dashboard, server):
+    page = dashboard.open("#/map")
+    before = page.evaluate("document.querySelector('canvas.cloud').toDataURL()")
+    page.click(".over input")
+    page.keyboard.type("frozen sweet")
+    page.wait_for_selector(".over .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".card .near li")
+    near = [one["id"] for one in server.get("/products/frozen%20sweet")["similar"][:8]]
+    assert page.locator(".card .near .product").all_text_contents() == near
+    page.wait_for_function("before => document.querySelector('canvas.cloud').toDataURL() !== before", arg=before)
+    assert page.locator(".legend li").count() == len(server.get("/map")["departments"])
+
+
+def test_a_click_on_a_point_of_the_map_chooses_it(dashboard):
+    page = dashboard.open("#/map")
+    page.wait_for_timeout(200)
+    box = page.locator("canvas.cloud").bounding_box()
+    for x in np.linspace(0.3, 0.7, 12):
+        for y in np.linspace(0.3, 0.7, 12):
+            page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+            if page.is_visible(".floating"):
+                name = page.text_content(".floating .name")
+                page.mouse.down()
+                page.mouse.up()
+                page.wait_for_selector(".card h2")
+                assert page.text_content(".card h2") == name
+                return
+    pytest.fail("no point of the map was under any of 144 places")
+
+
+def test_a_basket_is_built_and_its_suggestions_move(dashboard, server):
+    page = dashboard.open("#/basket")
+    page.click("[aria-label='Add a product to the basket'] >> nth=0")
+    page.keyboard.type("dairy bas")
+    page.wait_for_selector(".split .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".items .product")
+    dashboard.settle()
+    first = server.get("/rank", products="dairy basics", n=12)["suggestions"]
+    page.wait_for_selector(f".suggestions li:first-child[data-product='{first[0]['product']}']")
+    assert "because of dairy basics" in page.text_content(".suggestions li:first-child")
+    page.click(".suggestions li:first-child .add")
+    page.wait_for_function("document.querySelectorAll('.items .product').length === 2")
+    page.wait_for_selector(".rose.up, .rose.down")
+    page.click("[aria-label=Customer] >> nth=0")
+    page.keyboard.type("customer 7")
+    page.wait_for_selector(".found:not([hidden]) li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash.includes('user=')")
+    held = ["dairy basics", first[0]["product"]]
+    assert dashboard.values() == {"p": held, "user": ["customer 7"]}
+    theirs = [one["product"] for one in server.get("/rank", products=held, user="customer 7", n=12)["suggestions"]]
+    listed = "[...document.querySelectorAll('.suggestions li')].map((line) => line.dataset.product).join()"
+    page.wait_for_function(f"theirs => {listed} === theirs", arg=",".join(theirs))
+    nobodys = [one["product"] for one in server.get("/rank", products=held, n=12)["suggestions"]]
+    assert theirs != nobodys
+    page.click("[aria-label='Take dairy basics out']")
+    page.wait_for_function("document.querySelectorAll('.items .product').length === 1")
+
+
+def download(page: Any, what: str, folder: Path) -> Path:
+    page.click("#tools button:has-text('Export')")
+    with page.expect_download() as started:
+        page.click(f".menu button:has-text('{what}')")
+    path = folder / started.value.suggested_filename
+    started.value.save_as(path)
+    return path
+
+
+def test_what_is_on_screen_goes_into_a_csv_file(dashboard, server, tmp_path):
+    page = dashboard.open("#/rules?min_lift=3&status=observed")
+    path = download(page, "CSV", tmp_path)
+    assert path.name == "omba-rules.csv"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    told = server.get("/rules", min_lift=3, status="observed", sort="expected_lift_low", order="desc", limit=1000)
+    assert len(rows) == told["total"]
+    assert [float(row["lift"]) for row in rows] == [rule["lift"] for rule in told["rules"]]
+    assert rows[0]["antecedents"] == ", ".join(told["rules"][0]["antecedents"])
+
+
+@pytest.mark.parametrize("view", ["today", "rules", "product", "map", "basket"])
+def test_every_view_goes_into_an_image(dashboard, tmp_path, pictures, view):
+    page = dashboard.open(VIEWS[view])
+    page.wait_for_timeout(400)
+    path = download(page, "PNG", tmp_path)
+    picture = path.read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 15_000, "an image of nothing"
+    shutil.copy(path, pictures / f"export-{view}.png")
