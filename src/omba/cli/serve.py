@@ -30,7 +30,7 @@ def serve(
     **settings: Any,
 ) -> None:
     """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
-    from omba.service.limits import Bounds
+    from omba.service.http.limits import Bounds
     from omba.service.server import Plan
     from omba.service.server import serve as run
 
@@ -48,7 +48,7 @@ def token(
     listed: Annotated[bool, typer.Option("--list", help="List the tokens by name.")] = False,
 ) -> None:
     """Make a token for a service that others can reach, and print it this once."""
-    from omba.service.tokens import Tokens
+    from omba.service.http.tokens import Tokens
 
     tokens = Tokens(model)
     if revoke is not None:

@@ -15,14 +15,14 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
-from omba.service import baskets, categories, map, names, products, rank, rules, status
-from omba.service.answers import Shield, add_problems, problem
-from omba.service.limits import Bounds, Limits
-from omba.service.metrics import Metered
-from omba.service.published import Published
-from omba.service.security import LOOPBACK, Security
+from omba.service.http.answers import Shield, add_problems, problem
+from omba.service.http.limits import Bounds, Limits
+from omba.service.http.metrics import Metered
+from omba.service.http.security import LOOPBACK, Security
+from omba.service.http.tokens import Tokens
+from omba.service.routes import baskets, categories, map, names, products, rank, rules, status
 from omba.service.state import Service
-from omba.service.tokens import Tokens
+from omba.service.views.published import Published
 
 log = logging.getLogger("omba")
 

@@ -21,9 +21,9 @@ from omba.errors import InputError
 from omba.live import Inbox, LearnerProcess
 from omba.live.spans import Spans
 from omba.service.app import create_app
-from omba.service.limits import Bounds
-from omba.service.security import LOOPBACK
-from omba.service.tokens import Tokens
+from omba.service.http.limits import Bounds
+from omba.service.http.security import LOOPBACK
+from omba.service.http.tokens import Tokens
 from omba.settings import Value, check
 from omba.store.keeper import Keeper
 

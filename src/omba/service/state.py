@@ -11,11 +11,11 @@ from fastapi import Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
 from omba.live import Inbox, status
-from omba.service.desk import Desk
-from omba.service.metrics import Metrics
-from omba.service.published import Published
-from omba.service.schemas import Moment
-from omba.service.view import View
+from omba.service.group_commit import GroupCommit
+from omba.service.http.metrics import Metrics
+from omba.service.routes.schemas import Moment
+from omba.service.views.published import Published
+from omba.service.views.view import View
 
 
 @dataclass
@@ -25,10 +25,10 @@ class Service:
     published: Published
     inbox: Inbox | None = None
     metrics: Metrics = field(default_factory=Metrics)
-    desk: Desk | None = field(init=False)
+    group_commit: GroupCommit | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.desk = None if self.inbox is None else Desk(self.inbox)
+        self.group_commit = None if self.inbox is None else GroupCommit(self.inbox)
 
     def facts(self) -> dict[str, Any]:
         """How far accepting and learning have come, and how much the model holds."""
@@ -47,9 +47,9 @@ class Service:
         return {
             **told,
             "baskets_published": model.n_baskets,
-            "products": len(view.shelf),
+            "products": len(view.product_index),
             "users": len(model.user_rows.vocabulary),
-            "rules": len(view.book),
+            "rules": len(view.rule_index),
             "pairs": model.evidence.n_pairs,
             "memory": resident(),
         }

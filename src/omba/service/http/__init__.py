@@ -1,0 +1,1 @@
+"""HTTP: what every request passes before and after its route: limits, security, tokens, metrics, answers."""

@@ -1,0 +1,90 @@
+"""Routes on products and users: search as you type, and one product with all it goes with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from omba.service.http.answers import PROBLEMS, answer
+from omba.service.routes import schemas
+from omba.service.state import Seen, Served
+from omba.service.views.rule_index import records_of
+from omba.service.views.view import View
+
+router = APIRouter(tags=["products"], responses=PROBLEMS)
+
+RULES, SIMILAR, TRACED, LOOKED_AT = 20, 20, 5, 200
+"""Rules of each kind and similar products on a page; of those, how many are followed through time; how many
+neighbours are looked at for pairs that were never seen."""
+
+Limit = Annotated[int, Query(ge=1, le=schemas.MOST)]
+
+
+@router.get("/products", response_model=schemas.Products)
+def products(
+    view: Seen,
+    q: Annotated[schemas.Text, Query(description="Words, each to be found in the name or a category.")] = "",
+    category: Annotated[schemas.Text | None, Query()] = None,
+    limit: Limit = 20,
+) -> Response:
+    """Products by name, best sellers first."""
+    total, rows = view.product_index.search(q, category, limit)
+    return answer({"total": total, "products": [view.product_index.record(row) for row in rows]})
+
+
+@router.get("/products/{id:path}", response_model=schemas.ProductPage)
+def product(served: Served, view: Seen, id: str) -> Response:
+    """One product: its rules, seen and unseen, its neighbours, and how it came to this."""
+    row = view.product_index.find(id)
+    product_index, past = view.product_index, served.published.past
+    near, cosines = view.near(row, LOOKED_AT)
+    observed, unseen = associations(view, row, near)
+    similar = [
+        {
+            "id": product_index.labels[other],
+            "similarity": round(float(cosine), 4),
+            "count": int(product_index.counts[other]),
+        }
+        for other, cosine in zip(near[:SIMILAR].tolist(), cosines[:SIMILAR].tolist(), strict=True)
+    ]
+    return answer(
+        {
+            "id": product_index.labels[row],
+            "attributes": {name: column[row].as_py() for name, column in product_index.attributes.items()},
+            "count": int(product_index.counts[row]),
+            "support": int(product_index.counts[row]) / max(view.n_baskets, 1),
+            "price": product_index.price(row),
+            "observed": observed,
+            "unseen": unseen,
+            "similar": similar,
+            "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
+        }
+    )
+
+
+def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]:
+    """The rules with a product, seen and unseen: those of the table and, of the present, of all its pairs."""
+    records = view.rule_index.take(view.rule_index.of_product.get(view.product_index.labels[row], []))
+    if view.pairs is not None:
+        known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
+        pairs = records_of(view.pairs.of_product(row, near, RULES))
+        records += [one for one in pairs if frozenset((*one["antecedents"], *one["consequents"])) not in known]
+        records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
+    seen = [one for one in records if one["status"] != "unseen"]
+    unseen = [one for one in records if one["status"] == "unseen"]
+    return seen[:RULES], unseen[:RULES]
+
+
+@router.get("/users", response_model=schemas.Users)
+def users(served: Served, q: Annotated[schemas.Text, Query()] = "", limit: Limit = 20) -> Response:
+    """Users whose name holds a text, those that begin with it first."""
+    model = served.published.view.model
+    labels = [] if model is None else model.user_rows.vocabulary.labels
+    if not q:
+        return answer({"total": len(labels), "users": labels[:limit]})
+    word = q.casefold()
+    found = [label for label in labels if word in str(label).casefold()]
+    found.sort(key=lambda label: not str(label).casefold().startswith(word))
+    return answer({"total": len(found), "users": found[:limit]})

@@ -1,0 +1,72 @@
+"""Routes that suggest: a basket and its customer in, products out, with reasons."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from omba.baskets import Label
+from omba.errors import UnknownError
+from omba.service.http.answers import PROBLEMS, answer
+from omba.service.routes import schemas
+from omba.service.state import Served
+from omba.service.views.product_index import number
+from omba.service.views.suggest import reasons, suggest
+from omba.service.views.view import View
+
+router = APIRouter(tags=["rank"], responses=PROBLEMS)
+
+
+@router.get("/rank", response_model=schemas.Suggestions)
+def rank(
+    served: Served,
+    products: Annotated[list[schemas.Text], Query(max_length=schemas.MOST_IN_BASKET, description="The basket.")] = [],  # noqa: B006
+    user: Annotated[schemas.Text | None, Query()] = None,
+    n: Annotated[int, Query(ge=1, le=schemas.MOST)] = 10,
+    at: Annotated[schemas.Moment, Query()] = None,
+) -> Response:
+    """What goes best with a basket and its customer."""
+    return answer(ranked(served, [name for name in products if name], user or None, n, at))
+
+
+@router.post("/rank", response_model=schemas.Suggestions)
+def rank_posted(served: Served, asked: schemas.Ranking) -> Response:
+    """What goes best with a basket and its customer, as above."""
+    names = [item.id if isinstance(item, schemas.Item) else item for item in asked.products]
+    return answer(ranked(served, names, asked.user, asked.n, asked.at))
+
+
+def ranked(served: Served, names: list[Any], user: Label | None, n: int, at: str | None) -> dict[str, Any]:
+    view = served.published.at(at)
+    context: dict[int, None] = {}
+    unknown: list[Label] = []
+    for name in names:
+        try:
+            context[view.product_index.find(name)] = None
+        except UnknownError:
+            unknown.append(name)
+    owner = None if user is None else known_user(view, user)
+    if user is not None and owner is None:
+        unknown.append(user)
+    rows = list(context)
+    labels = [view.product_index.labels[row] for row in rows]
+    return {
+        "suggestions": [
+            {
+                "product": view.product_index.labels[one.row],
+                "score": round(one.score, 4),
+                "price": view.product_index.price(one.row),
+                "reasons": reasons(one.parts, labels),
+            }
+            for one in suggest(view, rows, owner, n)
+        ],
+        "unknown": unknown,
+    }
+
+
+def known_user(view: View, user: Label) -> Label | None:
+    """The user's own label, None where it is not known; users of the past are not kept."""
+    codes = {} if view.model is None else view.model.user_rows.vocabulary.codes
+    return next((label for label in (user, number(user)) if label in codes), None)

@@ -1,0 +1,137 @@
+"""Published: the view that requests are answered from, replaced whole when the learner has saved a new state."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.errors import OmbaError
+from omba.model import OMBA
+from omba.model.snapshot import CURRENT, load_with
+from omba.rules.diff import read_rules
+from omba.service.views.history_view import HistoryEntry, HistoryView
+from omba.service.views.view import View
+from omba.store.keeper import HISTORY, mined
+
+log = logging.getLogger("omba")
+
+PAUSE = 0.5
+"""Seconds between two looks at the folder."""
+THEN = 8
+"""Kept windows held whole in memory, those asked for last."""
+
+
+class Published:
+    """Reads a model folder and keeps an eye on it. `view` and `past` are always whole.
+
+    The first view is there at once, though some of it is worked out when it is first asked for; all that follow are
+    made ready in the background before they take its place.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.past = HistoryView([], [])
+        self.view = View.now(OMBA(), None)
+        self.error: str | None = None
+        self._mark: tuple[str, ...] = ()
+        self._then: OrderedDict[Path, View] = OrderedDict()
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self.look(ready=False)
+
+    def start(self) -> None:
+        """Keep an eye on the folder from now on."""
+        self._thread = threading.Thread(target=self._watch, name="published", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def at(self, moment: str | None) -> View:
+        """The view of a moment: the present, or the last window kept at or before it."""
+        view, past = self.view, self.past
+        if moment is None:
+            return view
+        kept = past.at(moment)
+        if kept.entry.n_baskets == view.n_baskets:
+            return view
+        with self._lock:
+            found = self._then.get(kept.entry.folder)
+            if found is None or found.kept is not kept:
+                found = self._then[kept.entry.folder] = self._back(kept, past, view)
+            self._then.move_to_end(kept.entry.folder)
+            while len(self._then) > THEN:
+                self._then.popitem(last=False)
+        return found
+
+    def _back(self, kept: HistoryEntry, past: HistoryView, view: View) -> View:
+        model = view.model
+        codes = model.product_rows.vocabulary.codes if model is not None else {}
+        return View.then(kept, past.labels, codes, model.attributes if model is not None else None)
+
+    def _watch(self) -> None:
+        self.view = self._completed(self.view)
+        while not self._stop.wait(PAUSE):
+            self.look()
+
+    def look(self, ready: bool = True) -> None:
+        """Take in what is new in the folder, if anything is. What cannot be read leaves the view as it was."""
+        mark = self._read_mark()
+        if mark == self._mark:
+            return
+        try:
+            past, view = HistoryView.of(self.folder / HISTORY, self.past), self.view
+            if mark[0] and mark[:1] != self._mark[:1]:
+                view = self._load(past)
+                view = self._completed(view) if ready else view
+        except OmbaError as error:
+            if str(error) != self.error:
+                log.warning("%s", error)
+            self.error = str(error)
+            return
+        self.past, self.view, self._mark, self.error = past, view, mark, None
+
+    def _read_mark(self) -> tuple[str, ...]:
+        """What changes when the learner publishes: the name of the snapshot, and those of the kept windows."""
+        try:
+            current = (self.folder / CURRENT).read_text()
+        except OSError:
+            current = ""
+        return (current, *sorted(place.name for place in (self.folder / HISTORY).glob("at-*[0-9]")))
+
+    def _load(self, past: HistoryView) -> View:
+        """The present, with the rules that were saved or kept with it; else those of the last kept window."""
+        model, table = load_with(self.folder, "rules")
+        if table is None and len(past):
+            table = past.kept[-1].entry.rules
+        rules = None if table is None else read_rules(table)
+        return View.now(model, rules, places_of(model, past))
+
+    def _completed(self, view: View) -> View:
+        """The view with everything worked out that a request may need, and, if its rules are of before, mined anew."""
+        model = view.model
+        if (
+            model is not None
+            and len(view.product_index)
+            and (not len(view.rule_index) or view.rule_index.rules.n != view.n_baskets)
+        ):
+            view = view.with_rules(mined(model))
+        return view.ready()
+
+
+def places_of(model: OMBA, past: HistoryView) -> NDArray[np.float32] | None:
+    """Places on the map as last kept; products that came later have none yet."""
+    for one in reversed(past.kept):
+        places = one.entry.places
+        if places is not None:
+            out = np.full((len(model.product_rows.vocabulary), 2), np.nan, np.float32)
+            out[: len(places)] = places[: len(out)]
+            return out
+    return None

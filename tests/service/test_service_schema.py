@@ -1,0 +1,79 @@
+"""The OpenAPI of the service holds: whatever it allows, and much that it does not, is answered as it says."""
+
+import json
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from omba.live import Inbox
+from omba.service import create_app
+from omba.service.http.limits import Bounds
+from omba.service.views.rule_key import key_of
+from serving import WORLD, learn, served
+
+CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
+BRIEF = settings(
+    max_examples=12, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+PATHS = create_app("no such folder").openapi()["paths"]
+OPERATIONS = [
+    (method.upper(), path, mode)
+    for path, methods in PATHS.items()
+    for method, operation in methods.items()
+    for mode in GenerationMode
+    # Where there is nothing to give, nothing can be given wrong.
+    if mode is GenerationMode.POSITIVE or "parameters" in operation or "requestBody" in operation
+]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("schema")
+    learn(folder)
+    inbox = Inbox(folder)
+    with served(folder, inbox, bounds=Bounds(rate=1e9)) as client:
+        yield client
+    inbox.close()
+
+
+@pytest.fixture(scope="module")
+def schema(client):
+    return schemathesis.openapi.from_url(f"{client.base_url}/openapi.json".replace("//openapi", "/openapi"))
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), OPERATIONS)
+def test_every_answer_is_of_the_kind_the_schema_tells(schema, method, path, mode):
+    operation = schema[path][method]
+
+    @BRIEF
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def answered(case):
+        case.validate_response(case.call(), checks=CHECKS)
+
+    answered()
+
+
+KNOWN = {"id": WORLD.truth.rare[0][0], "key": key_of(WORLD.truth.rare[0][:1], WORLD.truth.rare[0][1:])}
+
+
+@pytest.mark.parametrize("path", ["/products/{id}", "/rules/{key}"])
+def test_what_is_known_is_answered_as_the_schema_tells_too(schema, path):
+    (place,) = [name for name in KNOWN if f"{{{name}}}" in path]
+    case = schema[path]["GET"].Case(path_parameters={place: KNOWN[place]})
+    answer = case.call()
+    assert answer.status_code == 200
+    case.validate_response(answer, checks=CHECKS)
+
+
+def test_the_schema_has_examples_and_a_word_on_every_operation(client):
+    told = client.get("/openapi.json").json()
+    for path, methods in told["paths"].items():
+        for method, operation in methods.items():
+            assert operation.get("description"), (method, path)
+    assert told["paths"]["/baskets"]["post"]["requestBody"]["content"]["application/json"]["examples"]
+    assert "cake mix" in json.dumps(told)
