@@ -8,10 +8,12 @@ import typer
 
 import omba
 from omba.cli import app
+from omba.service import create_app
 from omba.settings import PAPER, SETTINGS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+PATHS = create_app("no such folder").openapi()["paths"]
 COMMANDS = typer.main.get_command(app).commands
 
 
@@ -45,6 +47,18 @@ def test_each_command_is_documented_with_every_option(name):
 
 def test_no_command_is_documented_that_is_not_there():
     assert re.findall(r"^## omba (\w+)", (DOCS / "cli.md").read_text(), re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_route_of_the_service_is_documented(path):
+    assert re.search(rf"`(POST )?{re.escape(path)}[?`]", (DOCS / "service.md").read_text())
+
+
+def test_no_route_is_documented_that_is_not_there():
+    (table,) = re.findall(r"^\| path \| answers \|\n(.*?)\n\n", (DOCS / "service.md").read_text(), re.M | re.S)
+    documented = re.findall(r"`(/[^`?]*)", "\n".join(row.split("|")[1] for row in table.splitlines()))
+
+    assert set(documented) <= {*PATHS, "/openapi.json"}
 
 
 def test_links_in_the_documentation_lead_somewhere():

@@ -11,7 +11,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 
 from omba.live import Inbox
 from omba.service import create_app
-from omba.service.http.limits import Bounds
+from omba.service.http.limits import Limits
 from omba.service.views.rule_key import key_of
 from serving import WORLD, learn, served
 
@@ -36,7 +36,7 @@ def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("schema")
     learn(folder)
     inbox = Inbox(folder)
-    with served(folder, inbox, bounds=Bounds(rate=1e9)) as client:
+    with served(folder, inbox, limits=Limits(rate=1e9)) as client:
         yield client
     inbox.close()
 

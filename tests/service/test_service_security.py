@@ -10,7 +10,7 @@ import pytest
 
 from omba.errors import InputError, UnknownError
 from omba.live import Inbox
-from omba.service.http.limits import Bounds
+from omba.service.http.limits import Limits
 from omba.service.http.tokens import Tokens, digest
 from omba.service.server import Plan
 from serving import served
@@ -107,7 +107,7 @@ def test_every_answer_has_the_headers_that_keep_the_page_to_itself(tmp_path):
 
 
 def test_a_body_beyond_the_limit_is_refused_whether_its_length_is_told_or_not(tmp_path, inbox):
-    with served(tmp_path, inbox, bounds=Bounds(body=1_000)) as client:
+    with served(tmp_path, inbox, limits=Limits(body=1_000)) as client:
         long = json.dumps([BASKET] * 50).encode()
         kind = {"Content-Type": "application/json"}
         told = client.post("/baskets", content=long, headers=kind)
@@ -120,7 +120,7 @@ def test_a_body_beyond_the_limit_is_refused_whether_its_length_is_told_or_not(tm
 
 
 def test_a_body_that_does_not_come_in_is_given_up(tmp_path, inbox):
-    with served(tmp_path, inbox, bounds=Bounds(seconds=0.3)) as client:
+    with served(tmp_path, inbox, limits=Limits(seconds=0.3)) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port)) as slow:
             slow.sendall(
                 b"POST /baskets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -132,7 +132,7 @@ def test_a_body_that_does_not_come_in_is_given_up(tmp_path, inbox):
 
 
 def test_more_requests_than_the_rate_are_told_to_wait(tmp_path):
-    with served(tmp_path, bounds=Bounds(rate=5)) as client:
+    with served(tmp_path, limits=Limits(rate=5)) as client:
         codes = [client.get("/health").status_code for _ in range(30)]
         assert codes[:10] == [200] * 10
         assert 429 in codes
@@ -141,7 +141,7 @@ def test_more_requests_than_the_rate_are_told_to_wait(tmp_path):
 
 
 def test_no_more_than_so_many_requests_are_under_way(tmp_path, inbox):
-    with served(tmp_path, inbox, bounds=Bounds(at_once=1)) as client:
+    with served(tmp_path, inbox, limits=Limits(at_once=1)) as client:
         with socket.create_connection((client.base_url.host, client.base_url.port)) as slow:
             slow.sendall(
                 b"POST /baskets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

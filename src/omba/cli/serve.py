@@ -30,13 +30,13 @@ def serve(
     **settings: Any,
 ) -> None:
     """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
-    from omba.service.http.limits import Bounds
+    from omba.service.http.limits import Limits
     from omba.service.server import Plan
     from omba.service.server import serve as run
 
     wanted = options.read_settings(settings)
     plan = Plan(
-        model, host, port, every, lateness, None if history == "none" else history, read_only, Bounds(rate=rate), wanted
+        model, host, port, every, lateness, None if history == "none" else history, read_only, Limits(rate=rate), wanted
     )
     run(plan, lambda address: terminal.show(f"{model} is served at {address} (Ctrl-C stops)"))
 

@@ -15,10 +15,10 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
-from omba.service.http.answers import Shield, add_problems, problem
-from omba.service.http.limits import Bounds, Limits
-from omba.service.http.metrics import Metered
-from omba.service.http.security import LOOPBACK, Security
+from omba.service.http.answers import ErrorMiddleware, add_problems, problem
+from omba.service.http.limits import LimitMiddleware, Limits
+from omba.service.http.metrics import MetricsMiddleware
+from omba.service.http.security import LOOPBACK, SecurityMiddleware
 from omba.service.http.tokens import Tokens
 from omba.service.routes import baskets, categories, map, names, products, rank, rules, status
 from omba.service.state import Service
@@ -30,7 +30,7 @@ ABOUT = (
     "Baskets in, rules out. A product is a text or a whole number, as the baskets gave it. Most answers can be taken "
     "back in time with `at`, to the last window kept at or before that moment."
 )
-MARK = 5.0
+CLOCK = 5.0
 """Seconds between two looks at the clock."""
 STATIC = Path(__file__).parent / "static"
 
@@ -40,52 +40,52 @@ def create_app(
     inbox: Inbox | None = None,
     tokens: Tokens | None = None,
     hosts: Iterable[str] = LOOPBACK,
-    bounds: Bounds | None = None,
+    limits: Limits | None = None,
 ) -> FastAPI:
     """The service over a model folder, which may be empty or missing.
 
     Without an inbox it only answers. With tokens every request needs one; without, only this machine may ask, by one of
     the names in `hosts`.
     """
-    served = Service(Published(Path(folder)), inbox)
+    service = Service(Published(Path(folder)), inbox)
     app = FastAPI(
         title="OMBA", version=version(), summary="Online market basket analysis", description=ABOUT,
-        docs_url=None, redoc_url=None, lifespan=lifespan_of(served),
+        docs_url=None, redoc_url=None, lifespan=lifespan_of(service),
     )  # fmt: skip
-    app.state.service = served
+    app.state.service = service
     add_problems(app)
-    for part in (status, rules, products, categories, names, map, rank, baskets):
-        app.include_router(part.router)
+    for module in (status, rules, products, categories, names, map, rank, baskets):
+        app.include_router(module.router)
     add_pages(app)
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
-    app.add_middleware(baskets.Express, served=served)
-    app.add_middleware(Shield)
-    app.add_middleware(Limits, bounds=bounds)
-    app.add_middleware(Security, tokens=tokens, hosts=hosts)
-    app.add_middleware(Metered, metrics=served.metrics)
+    app.add_middleware(baskets.FastPath)
+    app.add_middleware(ErrorMiddleware)
+    app.add_middleware(LimitMiddleware, limits=limits)
+    app.add_middleware(SecurityMiddleware, tokens=tokens, hosts=hosts)
+    app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 
 
-def lifespan_of(served: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def lifespan_of(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Keep an eye on the folder, and on the clock, from the start of the service to its end."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        served.published.start()
-        clock = asyncio.create_task(marking(served.inbox)) if served.inbox is not None else None
+        service.published.start()
+        clock = asyncio.create_task(close_windows(service.inbox)) if service.inbox is not None else None
         yield
         if clock is not None:
             clock.cancel()
-        served.published.stop()
+        service.published.stop()
 
     return lifespan
 
 
-async def marking(inbox: Inbox) -> None:
+async def close_windows(inbox: Inbox) -> None:
     """Have windows close by the clock on the wall where no basket comes to close them."""
     while True:
-        await asyncio.sleep(MARK)
+        await asyncio.sleep(CLOCK)
         try:
             await asyncio.to_thread(inbox.mark)
         except OmbaError as error:

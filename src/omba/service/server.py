@@ -21,7 +21,7 @@ from omba.errors import InputError
 from omba.live import Inbox, LearnerProcess
 from omba.live.spans import Spans
 from omba.service.app import create_app
-from omba.service.http.limits import Bounds
+from omba.service.http.limits import Limits
 from omba.service.http.security import LOOPBACK
 from omba.service.http.tokens import Tokens
 from omba.settings import Value, check
@@ -47,7 +47,7 @@ class Plan:
     lateness: str = "0"
     history: str | None = "1d"
     read_only: bool = False
-    bounds: Bounds = field(default_factory=Bounds)
+    limits: Limits = field(default_factory=Limits)
     settings: dict[str, Value] = field(default_factory=dict)
 
     @property
@@ -84,7 +84,7 @@ def serve(plan: Plan, ready: Callable[[str], None]) -> None:
                 plan.folder, every=plan.every, lateness=plan.lateness, history=plan.history, settings=plan.settings
             )
             ends.callback(learner.stop)
-        app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.bounds)
+        app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.limits)
         sys.setswitchinterval(SWITCH)
         where = address(plan.host, door.getsockname()[1])
 

@@ -37,15 +37,15 @@ def add_problems(app: FastAPI) -> None:
     """Have every mistake answered by a sentence."""
 
     @app.exception_handler(OmbaError)
-    async def mistaken(request: Request, error: OmbaError) -> Response:
+    async def answer_mistake(request: Request, error: OmbaError) -> Response:
         return problem(str(error), status_of(error))
 
     @app.exception_handler(RequestValidationError)
-    async def unreadable(request: Request, error: RequestValidationError) -> Response:
+    async def answer_unreadable(request: Request, error: RequestValidationError) -> Response:
         return problem(sentence(error.errors()), 422)
 
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: HTTPException) -> Response:
+    async def answer_refusal(request: Request, error: HTTPException) -> Response:
         if error.status_code == 400:
             return problem("the request cannot be read: its body should be JSON in UTF-8", 422)
         headers = dict(error.headers) if error.headers else None
@@ -54,7 +54,7 @@ def add_problems(app: FastAPI) -> None:
         return problem(str(error.detail), error.status_code, headers)
 
 
-class Shield:
+class ErrorMiddleware:
     """Answers a fault of the program itself with a sentence, and leaves what it was to the server's log."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,13 +63,13 @@ class Shield:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
 
-        async def watched(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, send_and_note)
         except Exception:
             if scope["type"] != "http" or begun:
                 raise

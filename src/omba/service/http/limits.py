@@ -16,7 +16,7 @@ CLIENTS = 10_000
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Limits:
     """What one client, and all together, may ask of the service."""
 
     body: int = 8 * 2**20
@@ -29,19 +29,19 @@ class Bounds:
     """Requests under way."""
 
 
-class TooMuch(Exception):
-    """A request beyond the bounds, with the status and the sentence to answer it with."""
+class LimitExceeded(Exception):
+    """A request beyond a limit, with the status and the sentence to answer it with."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status, self.sentence = status, sentence
 
 
-class Limits:
-    """Refuses what is beyond the bounds before it costs anything."""
+class LimitMiddleware:
+    """Refuses what is beyond the limits before it costs anything."""
 
-    def __init__(self, app: ASGIApp, bounds: Bounds | None = None) -> None:
-        self.app, self.bounds = app, bounds or Bounds()
+    def __init__(self, app: ASGIApp, limits: Limits | None = None) -> None:
+        self.app, self.limits = app, limits or Limits()
         self.under_way = 0
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -51,12 +51,12 @@ class Limits:
             return
         try:
             self._admit(scope)
-        except TooMuch as early:
+        except LimitExceeded as early:
             await problem(early.sentence, early.status, {"Retry-After": "1"})(scope, receive, send)
             return
-        body, answered = Body(scope, receive, self.bounds), False
+        body, answered = Body(scope, receive, self.limits), False
 
-        async def unless_refused(message: Message) -> None:
+        async def send_unless_refused(message: Message) -> None:
             # Whatever was made of a body that was cut off does not go out, unless it has begun to.
             nonlocal answered
             if body.refusal is None or answered:
@@ -65,8 +65,8 @@ class Limits:
 
         self.under_way += 1
         try:
-            await self.app(scope, body.receive, unless_refused)
-        except TooMuch:
+            await self.app(scope, body.receive, send_unless_refused)
+        except LimitExceeded:
             pass
         finally:
             self.under_way -= 1
@@ -76,38 +76,42 @@ class Limits:
             await problem(refusal.sentence, refusal.status, {"Connection": "close"})(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
-        if self.under_way >= self.bounds.at_once:
-            raise TooMuch(503, f"{self.under_way} requests are under way, and no more are taken: ask again shortly")
+        if self.under_way >= self.limits.at_once:
+            raise LimitExceeded(
+                503, f"{self.under_way} requests are under way, and no more are taken: ask again shortly"
+            )
         client = scope["client"][0] if scope.get("client") else ""
-        now, most = monotonic(), 2 * self.bounds.rate
+        now, most = monotonic(), 2 * self.limits.rate
         left, seen = self._left.get(client, (most, now))
-        left = min(most, left + (now - seen) * self.bounds.rate) - 1
+        left = min(most, left + (now - seen) * self.limits.rate) - 1
         self._left[client] = (max(left, 0.0), now)
         self._left.move_to_end(client)
         if len(self._left) > CLIENTS:
             self._left.popitem(last=False)
         if left < 0:
-            raise TooMuch(429, f"more than {self.bounds.rate:g} requests a second came from you: ask again shortly")
+            raise LimitExceeded(
+                429, f"more than {self.limits.rate:g} requests a second came from you: ask again shortly"
+            )
 
 
 class Body:
-    """A request's body as it comes in, up to the bounds; one whose length is told beforehand is refused at once."""
+    """A request's body as it comes in, up to the limits; one declared to be longer is refused at once."""
 
-    def __init__(self, scope: Scope, receive: Receive, bounds: Bounds) -> None:
-        self._receive, self.bounds = receive, bounds
-        self.read, self.whole, self.last = 0, False, monotonic() + bounds.seconds
-        self.refusal: TooMuch | None = None
-        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        self.told = int(told) if told.isdigit() else 0
+    def __init__(self, scope: Scope, receive: Receive, limits: Limits) -> None:
+        self._receive, self.limits = receive, limits
+        self.read, self.whole, self.last = 0, False, monotonic() + limits.seconds
+        self.refusal: LimitExceeded | None = None
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        self.declared = int(length) if length.isdigit() else 0
 
     async def receive(self) -> Message:
-        self._check(self.told)
+        self._check(self.declared)
         try:
             # Once it is whole, what is waited for is the client's leaving, which may take as long as it likes.
             async with asyncio.timeout(None if self.whole else max(self.last - monotonic(), 0.0)):
                 message = await self._receive()
         except TimeoutError:
-            self.refusal = TooMuch(408, f"the request had not come in whole after {self.bounds.seconds:g} s")
+            self.refusal = LimitExceeded(408, f"the request had not come in whole after {self.limits.seconds:g} s")
             raise self.refusal from None
         if message["type"] == "http.request":
             self.read += len(message.get("body", b""))
@@ -116,7 +120,7 @@ class Body:
         return message
 
     def _check(self, size: int) -> None:
-        if size > self.bounds.body:
-            most = f"{self.bounds.body:,} bytes"
-            self.refusal = TooMuch(413, f"a request may hold {most}, and this one holds more: send it in parts")
+        if size > self.limits.body:
+            most = f"{self.limits.body:,} bytes"
+            self.refusal = LimitExceeded(413, f"a request may hold {most}, and this one holds more: send it in parts")
             raise self.refusal

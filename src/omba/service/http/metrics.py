@@ -12,7 +12,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""Upper ends of the times told apart, in seconds."""
+"""Upper ends of the histogram's classes, in seconds."""
 GAUGES = {
     "baskets_accepted": ("counter", "Baskets taken in, each safe on the disk."),
     "baskets_learned": ("counter", "Baskets the model has learned."),
@@ -58,17 +58,17 @@ class Metrics:
                 out.append(f'omba_request_seconds_bucket{{route="{route}",le="{end}"}} {total}')
             out.append(f'omba_request_seconds_sum{{route="{route}"}} {sums[route]:.6f}')
             out.append(f'omba_request_seconds_count{{route="{route}"}} {total}')
-        for name, (kind, says) in GAUGES.items():
+        for name, (kind, help) in GAUGES.items():
             full = f"omba_{name}" + ("_total" if kind == "counter" else "_bytes" if name == "memory" else "")
-            out += [*heading(full, kind, says), f"{full} {facts[name]}"]
+            out += [*heading(full, kind, help), f"{full} {facts[name]}"]
         return "\n".join(out) + "\n"
 
 
-def heading(name: str, kind: str, says: str) -> list[str]:
-    return [f"# HELP {name} {says}", f"# TYPE {name} {kind}"]
+def heading(name: str, kind: str, help: str) -> list[str]:
+    return [f"# HELP {name} {help}", f"# TYPE {name} {kind}"]
 
 
-class Metered:
+class MetricsMiddleware:
     """Counts every request and its time under its route's pattern, never under what a client made up."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -80,14 +80,14 @@ class Metered:
             return
         begin, status = perf_counter(), 500
 
-        async def watched(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, send_and_note)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"

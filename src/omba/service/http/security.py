@@ -43,7 +43,7 @@ OPEN = ("/", "/health")
 """Paths that need no token: the page itself holds no data, and what watches the service need not be trusted."""
 
 
-class Security:
+class SecurityMiddleware:
     """Checks every request before anything else sees it. Without tokens, only this machine may ask."""
 
     def __init__(self, app: ASGIApp, tokens: Tokens | None = None, hosts: Iterable[str] = LOOPBACK) -> None:
@@ -54,25 +54,25 @@ class Security:
             await self.app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = message["headers"]
-                cached = [] if any(name == b"cache-control" for name, _ in given) else [CACHE[static(scope["path"])]]
+                cached = [] if any(name == b"cache-control" for name, _ in given) else [CACHE[is_static(scope["path"])]]
                 message["headers"] = [*given, *HEADERS, *cached]
             await send(message)
 
         refusal = self.refusal(scope)
-        await (refusal or self.app)(scope, receive, guarded)
+        await (refusal or self.app)(scope, receive, send_with_headers)
 
     def refusal(self, scope: Scope) -> Response | None:
         """Why a request may not pass, if it may not."""
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
-        if self.tokens is None and name_of(f"//{host}") not in self.hosts:
+        if self.tokens is None and host_name(f"//{host}") not in self.hosts:
             return problem(f"this server is not {host[:100]!r}: ask for it by 127.0.0.1 or localhost", 421)
         if origin is not None and scope["method"] not in ("GET", "HEAD") and urlsplit(origin).netloc != host:
             return problem(f"a page of {origin[:100]!r} may not ask here", 403)
-        if self.tokens is None or static(scope["path"]) or scope["path"] in OPEN:
+        if self.tokens is None or is_static(scope["path"]) or scope["path"] in OPEN:
             return None
         return self._without_token(scope, headers)
 
@@ -88,14 +88,14 @@ class Security:
         return None
 
 
-def static(path: str) -> bool:
+def is_static(path: str) -> bool:
     return path.startswith("/static/")
 
 
-def name_of(address: str) -> str | None:
+def host_name(address: str) -> str | None:
     """The host in an address, without its port.
 
-    >>> name_of("//localhost:8000"), name_of("//[::1]:80"), name_of("//[")
+    >>> host_name("//localhost:8000"), host_name("//[::1]:80"), host_name("//[")
     ('localhost', '::1', None)
     """
     try:

@@ -22,7 +22,7 @@ router = APIRouter(tags=["rules"], responses=PROBLEMS)
 
 
 @router.get("/rules", response_model=schemas.Rules)
-def rules(served: Served, query: Annotated[schemas.BoundedRuleQuery, Query()]) -> Response:  # type: ignore[valid-type]
+def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> Response:  # type: ignore[valid-type]
     """The rules that fulfil every filter given, a page of them. `min_` and `max_` bound any measure."""
     asked: Any = query
     view = served.published.at(asked.at)

@@ -282,7 +282,7 @@ class Health(Strict):
 # Requests.
 
 
-class RuleQuery(Strict):
+class _RuleParameters(Strict):
     """Filters, order and page of /rules."""
 
     text: Text = ""
@@ -307,7 +307,7 @@ class RuleQuery(Strict):
 _bounds: dict[str, Any] = {
     f"{end}_{name}": (float | None, None) for name in NUMBERS if name != "price" for end in ("min", "max")
 }
-BoundedRuleQuery = create_model("BoundedRuleQuery", __base__=RuleQuery, **_bounds)
+RuleParameters = create_model("RuleParameters", __base__=_RuleParameters, **_bounds)
 
 
 class Item(Strict):
