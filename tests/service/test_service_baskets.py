@@ -8,6 +8,7 @@ import pytest
 
 from omba.errors import StoreError
 from omba.live import Inbox
+from omba.service.routes.baskets import FastPath
 from serving import served
 
 
@@ -80,3 +81,25 @@ def test_categories_and_departments_come_along_with_products(tmp_path, inbox):
     with served(tmp_path, inbox) as client:
         sent = {"products": [{"id": "tea", "category": "drinks", "department": "grocery", "quantity": 2}]}
         assert client.post("/baskets", json=sent).status_code == 202
+
+
+def test_the_route_answers_the_same_whether_or_not_the_fast_path_leads_to_it(tmp_path, monkeypatch):
+    as_json = {"Content-Type": "application/json"}
+    requests = [
+        (as_json, b'{"id": 1, "products": [{"id": "tea"}]}'), (as_json, b'[{"products": [{"id": "tea"}]}]'),
+        (as_json, b"{"), (as_json, b'{"products": []}'),
+        (as_json, b'{"id": 2, "products": [{"id": "tea", "size": 1}]}'),
+        ({"Content-Type": "text/plain"}, b"{}"),
+    ]  # fmt: skip
+
+    def answers(folder):
+        inbox = Inbox(folder)
+        with served(folder, inbox) as client:
+            found = [client.post("/baskets", content=content, headers=headers) for headers, content in requests]
+        inbox.close()
+        return [(answer.status_code, answer.headers["content-type"], answer.content) for answer in found]
+
+    quick = answers(tmp_path / "quick")
+    monkeypatch.setattr(FastPath, "__call__", lambda self, *message: self.app(*message))
+    assert answers(tmp_path / "routed") == quick
+    assert [status for status, *_ in quick] == [202, 202, 422, 422, 422, 422]
