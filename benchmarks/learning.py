@@ -89,7 +89,7 @@ def plain(baskets: Baskets, dim: int) -> tuple[Callable[[], None], int]:
     """The paper's equations in NumPy, target by target, on some baskets; and how many products those hold."""
     some, rng = baskets.slice(0, min(60, len(baskets))), np.random.default_rng(0)
     n, users = len(baskets.products), len(baskets.users)
-    tables = [oracle.Rows(rng.random((size, dim)) / dim, np.full((size, dim), 1e-8)) for size in (n, users)]
+    tables = [oracle.PlainTable(rng.random((size, dim)) / dim, np.full((size, dim), 1e-8)) for size in (n, users)]
 
     def work() -> None:
         for k, products in enumerate(oracle.baskets(some.offsets, some.items)):

@@ -25,7 +25,7 @@ from omba.spark import omba as learner
 from omba.spark.census import Census
 from omba.spark.cluster import quietly
 from omba.spark.merge import Changed, Floats, merge
-from omba.spark.parcel import Arrays, packed
+from omba.spark.payload import Arrays, to_bytes
 from omba.spark.window import LocalWindow, SparkWindow
 
 Merge = Callable[[Floats, Floats, Sequence[Changed]], None]
@@ -98,12 +98,12 @@ class Measured:
         self.notes["census"].append(perf_counter() - began)
         return found
 
-    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
+    def learn(self, parts: int, payloads: dict[int, Arrays]) -> dict[int, Arrays]:
         began = perf_counter()
-        found = self.window.learn(parts, parcels)
+        found = self.window.learn(parts, payloads)
         self.notes["learning"].append(perf_counter() - began)
-        self.notes["down"].append(sum(len(packed(parcel)) for parcel in parcels.values()))
-        self.notes["up"].append(sum(len(packed(result)) for result in found.values()))
+        self.notes["down"].append(sum(len(to_bytes(payload)) for payload in payloads.values()))
+        self.notes["up"].append(sum(len(to_bytes(result)) for result in found.values()))
         return found
 
 
@@ -138,9 +138,9 @@ def alone(model: learner.OMBA, day: omba.Baskets) -> float:
     spent: list[float] = []
 
     class Timed(LocalWindow):
-        def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
+        def learn(self, parts: int, payloads: dict[int, Arrays]) -> dict[int, Arrays]:
             began = perf_counter()
-            found = super().learn(parts, parcels)
+            found = super().learn(parts, payloads)
             spent.append(perf_counter() - began)
             return found
 

@@ -18,7 +18,7 @@ def tables():
 
 
 def draws(state, counts, negatives, target):
-    """The rivals a kernel will draw for one target, by the kernel's own generator."""
+    """The negatives a kernel will draw for one target, by the kernel's own generator."""
     drawn = [kernels.draw(*counts, state) for _ in range(negatives)]
     return [r for r in drawn if r != target]
 
@@ -30,15 +30,15 @@ def draws(state, counts, negatives, target):
 def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user_targets):
     vectors, squares, users, user_squares = (t.copy() for t in tables)
     g = np.linspace(0.5, 2.0, len(products)).astype(np.float32)
-    # Rivals come from outside the basket: the oracle holds the basket still while its targets are worked through.
+    # Negatives come from outside the basket: the oracle holds the basket still while its targets are worked through.
     outside = np.where(np.isin(np.arange(PRODUCTS), products), 0, 1 + np.arange(PRODUCTS))
     product_draw, user_draw = sampler(outside, 0.75), sampler(np.arange(USERS) + 1, 0.75)
     state = np.array([11, 12], np.uint64)
     replay = state.copy()
     drawn = [draws(replay, product_draw, 3, p) for p in products]
     drawn_users = draws(replay, user_draw, 3, user) if user_targets else None
-    items = oracle.Rows(vectors.astype(np.float64), squares.astype(np.float64))
-    people = oracle.Rows(users.astype(np.float64), user_squares.astype(np.float64))
+    items = oracle.PlainTable(vectors.astype(np.float64), squares.astype(np.float64))
+    people = oracle.PlainTable(users.astype(np.float64), user_squares.astype(np.float64))
     oracle.learn_basket(products, g.astype(np.float64), user, items, people, drawn, 0.1, 0.5, drawn_users)
     kernels.learn_baskets(
         np.array([0]), np.array([0, len(products)]), np.array(products, np.int32), g, np.array([user], np.int32),
@@ -52,31 +52,31 @@ def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user
 
 def test_a_window_is_its_baskets_one_after_the_other(tables):
     offsets, items = np.array([0, 3, 5, 9]), np.array([1, 4, 6, 0, 2, 3, 5, 7, 8], np.int32)
-    owners, ones = np.array([0, -1, 3], np.int32), np.ones(9, np.float32)
+    basket_users, ones = np.array([0, -1, 3], np.int32), np.ones(9, np.float32)
     draw = (*sampler(np.arange(PRODUCTS) + 1, 0.75), *sampler(np.arange(USERS) + 1, 0.75))
     whole, parts = [t.copy() for t in tables], [t.copy() for t in tables]
     tail = (3, 0.1, 0.1, 0.5, True, True)
     state = np.array([1, 2], np.uint64)
-    kernels.learn_baskets(np.array([2, 0, 1]), offsets, items, ones, owners, *whole, *draw, *tail, state)
+    kernels.learn_baskets(np.array([2, 0, 1]), offsets, items, ones, basket_users, *whole, *draw, *tail, state)
     state = np.array([1, 2], np.uint64)
     for b in (2, 0, 1):
-        kernels.learn_baskets(np.array([b]), offsets, items, ones, owners, *parts, *draw, *tail, state)
+        kernels.learn_baskets(np.array([b]), offsets, items, ones, basket_users, *parts, *draw, *tail, state)
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
 def test_the_gradients_are_those_of_the_loss():
     rng = np.random.default_rng(0)
     v, u = rng.normal(size=(8, D)), rng.normal(size=(2, D))
-    g, products, rivals = np.array([1.0, 2.0, 0.5]), [0, 1, 2], [5, 6, 7]
+    g, products, negatives = np.array([1.0, 2.0, 0.5]), [0, 1, 2], [5, 6, 7]
 
     def total(vectors, users):
         """The loss of target 0, as a function of every vector."""
         h = oracle.context(0, products, g, 1, vectors, users, 0.5)
-        return oracle.loss(vectors[0], h, vectors[rivals])
+        return oracle.loss(vectors[0], h, vectors[negatives])
 
-    items, people = oracle.Rows(v.copy(), np.zeros_like(v)), oracle.Rows(u.copy(), np.zeros_like(u))
+    items, people = oracle.PlainTable(v.copy(), np.zeros_like(v)), oracle.PlainTable(u.copy(), np.zeros_like(u))
     # With a rate of zero the vectors stand still, and the AdaGrad sums hold the squared gradients.
-    only_first = [rivals, [], []]
+    only_first = [negatives, [], []]
     oracle.learn_basket(products, g, 1, items, people, only_first, 0.0, 0.5)
 
     def numeric(table, row):
@@ -88,7 +88,7 @@ def test_the_gradients_are_those_of_the_loss():
                 out[i] += sign * total(*moved) / 2e-6
         return out
 
-    for row in rivals:
+    for row in negatives:
         assert np.allclose(items.squares[row], numeric(0, row) ** 2, rtol=1e-5)
 
 
@@ -122,7 +122,7 @@ def test_a_memory_holds_the_most_frequent_and_recent_products():
     assert mass[0] == pytest.approx(2 / 8 + 1 / 4 + 1 / 2 + 1)
 
 
-def test_a_hidden_product_is_not_in_its_context_nor_a_rival_in_its_basket():
+def test_a_hidden_product_is_not_in_its_context_nor_a_negative_in_its_basket():
     rng = np.random.default_rng(0)
     offsets = np.arange(0, 101, 5)
     items = np.concatenate([rng.choice(40, 5, replace=False) for _ in range(20)]).astype(np.int32)

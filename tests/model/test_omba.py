@@ -235,7 +235,7 @@ def test_memory_does_not_grow_with_the_stream_but_the_buffer_of_decay_settles_at
         sizes.append(sum(a.nbytes for a in model.spaces[0].state().values()))
         assert round_ < 2 or sizes[-1] == sizes[0]
     expected = 250 / (1 - np.exp(-Decay.forgetting))
-    assert 0.8 * expected < len(decay.buffers[0].owners) < 1.2 * expected
+    assert 0.8 * expected < len(decay.buffers[0].users) < 1.2 * expected
 
 
 def test_info_keeps_the_baskets_the_model_explains_badly():

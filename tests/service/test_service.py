@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import omba
+from omba.model.clues import field, name_columns
 from omba.rules.diff import read_rules
 from omba.service.views.published import Published
 from omba.service.views.rule_index import NUMBERS, RuleIndex, RuleQuery, plain
 from omba.service.views.rule_key import key_of
-from omba.service.views.suggest import exact, parts_of, shortlisted, suggest
+from omba.service.views.suggest import exact_scores, parts_of, rough_scores, suggest
 from omba.store.keeper import history_of
 from serving import WORLD, learn, served
 
@@ -241,7 +242,7 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
     for user in (None, *model.users[:8]):
         context = rng.choice(len(view.product_index), 3, replace=False).astype(np.int32)
         owner = -1 if user is None else model.user_rows.vocabulary.codes[user]
-        (_, scores), rough = exact(view, context, owner, looked_at), shortlisted(view, context, owner)
+        (_, scores), rough = exact_scores(view, context, owner, looked_at), rough_scores(view, context, owner)
         assert np.corrcoef(scores, rough)[0, 1] > 0.98
         want = [label for label, _ in model.rank([model.products[row] for row in context], user, 10)]
         assert [model.products[one.row] for one in suggest(view, context.tolist(), user, 10)] == want
@@ -249,10 +250,11 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
 
 def test_the_parts_of_a_score_add_up_to_its_clues(folder, model):
     view = Published(folder).view
-    context, rows, width = np.array([1, 5, 7], np.int32), np.array([2, 3], np.int32), 5
-    clues, _ = exact(view, context, -1, rows)
-    parts, weights = parts_of(view, context, -1, rows, clues), model.blend.weights
-    expected = sum(clues[:, at + clue] * weights[at + clue] for at in range(0, len(weights), width) for clue in (0, 2))
+    context, rows = np.array([1, 5, 7], np.int32), np.array([2, 3], np.int32)
+    features, _ = exact_scores(view, context, -1, rows)
+    parts, clues = parts_of(view, context, -1, rows, features), name_columns(features)
+    weights = {level: model.blend.weights_at(level) for level in range(len(model.spaces))}
+    expected = sum(clues[field(clue, n)] * weights[n][clue] for n in weights for clue in ("context", "nearest"))
     np.testing.assert_allclose(parts[:, :-1].sum(axis=1), expected, rtol=1e-4)
     assert (parts[:, -1] == 0).all()
 

@@ -138,9 +138,9 @@ def test_a_killed_executor_costs_time_and_nothing_else(session: Any, world: Bask
     marker, day = tmp_path / "killed", next(world.windows("1d"))
 
     class Killed(SparkWindow):
-        def learn(self, parts: int, parcels: Any) -> Any:
+        def learn(self, parts: int, payloads: Any) -> Any:
             frame = map_arrow(self.frame, killing(marker), self.frame.schema)
-            return replace(SparkWindow(lambda: frame, len(self), self.clock, self.attributes)).learn(parts, parcels)
+            return replace(SparkWindow(lambda: frame, len(self), self.clock, self.attributes)).learn(parts, payloads)
 
     with on_spark(session, day).cut() as windows:
         (whole,) = windows
@@ -154,11 +154,11 @@ def test_a_failure_in_an_executor_is_one_sentence(session: Any, world: Baskets) 
     day = next(world.windows("1d"))
     model = spark.OMBA(partitions=2, dim=8)
     census = LocalWindow(day).census(2, 0.0)
-    packer = model._make_room(census, LocalWindow(day))
-    parcels = packer.parcels(model, census, 10)
-    parcels[0].pop("labels")
+    builder = model._make_room(census, LocalWindow(day))
+    payloads = builder.payloads(model, census, 10)
+    payloads[0].pop("labels")
     with on_spark(session, day).cut() as windows, pytest.raises(SparkError) as told:
-        windows[0].learn(2, parcels)
+        windows[0].learn(2, payloads)
     assert str(told.value) == "learning a window failed on Spark: 'labels' (KeyError)"
 
 

@@ -34,14 +34,14 @@ def test_parts_count_what_one_process_counts(world: Baskets) -> None:
 
 
 def test_negatives_from_a_pool_come_as_often_as_from_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from omba.spark import packing
+    from omba.spark import payload_builder
 
     counts = np.arange(1000)
-    drawn = sum(packing.pool(counts, 0.75, np.random.default_rng(i)) for i in range(100))
+    drawn = sum(payload_builder.pool(counts, 0.75, np.random.default_rng(i)) for i in range(100))
     chance = counts**0.75 / (counts**0.75).sum()
-    assert drawn.sum() == 100 * packing.POOL
+    assert drawn.sum() == 100 * payload_builder.POOL
     assert np.abs(drawn / drawn.sum() - chance).max() < 2e-4
-    monkeypatch.setattr(packing, "POOL", 100)
+    monkeypatch.setattr(payload_builder, "POOL", 100)
     small = spark.OMBA(partitions=2, dim=8).fit(omba.datasets.synthetic(baskets=300, products=300, days=3).baskets)
     assert np.isfinite(small.product_vectors).all()
 
@@ -66,11 +66,11 @@ def test_a_task_gives_the_same_bytes_in_whatever_order_its_rows_arrive(world: Ba
     day = LocalWindow(next(world.windows("1d")))
     model = spark.OMBA(partitions=1, dim=8)
     census = day.census(1, 0.0)
-    parcels = model._make_room(census, day).parcels(model, census, 10)
-    rows = pa.concat_tables([day._table(1), window.lines(parcels)], promote_options="default")
+    payloads = model._make_room(census, day).payloads(model, census, 10)
+    rows = pa.concat_tables([day._table(1), window.lines(payloads)], promote_options="default")
     mixed = rows.take(pa.array(np.random.default_rng(0).permutation(len(rows))))
-    found = window.gathered(pa.Table.from_batches(window.learn_task(mixed.to_batches(100))))[0]
-    direct = day.learn(1, parcels)[0]
+    found = window.collect(pa.Table.from_batches(window.learn_task(mixed.to_batches(100))))[0]
+    direct = day.learn(1, payloads)[0]
     assert found.keys() == direct.keys()
     assert all(np.array_equal(found[name], direct[name]) for name in direct)
 

@@ -13,17 +13,17 @@ import omba
 from omba import spark
 from omba.baskets import Baskets
 from omba.errors import SparkError
-from omba.spark.streaming import Learner
+from omba.spark.streaming import BatchLearner
 from sparks import framed, same
 
 
 def stream(
-    session: Any, folder: Path, checkpoint: Path, learner: Learner | None = None, model: Path | None = None
+    session: Any, folder: Path, checkpoint: Path, learner: BatchLearner | None = None, model: Path | None = None
 ) -> None:
     """Run a query over the files of a folder until all are learned."""
     schema = framed(session, pq.read_table(next(folder.glob("*.parquet"))).slice(0, 1)).schema
     frame = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    learner = learner or Learner(model or "", checkpoint, partitions=2, dim=8)
+    learner = learner or BatchLearner(model or "", checkpoint, partitions=2, dim=8)
     query = frame.writeStream.foreachBatch(learner).option("checkpointLocation", str(checkpoint))
     query = query.trigger(availableNow=True).start()
     query.awaitTermination()
@@ -41,7 +41,7 @@ def test_a_restarted_stream_learns_each_batch_once(session: Any, world: Baskets,
         pq.write_table(day.to_arrow(), files / f"{number}.parquet")
         os.utime(files / f"{number}.parquet", (number, number))
 
-    class Crashing(Learner):
+    class Crashing(BatchLearner):
         def __call__(self, frame: Any, batch: int) -> None:
             save = self.model.save
 
@@ -70,9 +70,9 @@ def test_a_restarted_stream_learns_each_batch_once(session: Any, world: Baskets,
 
 
 def test_a_model_of_another_stream_is_refused(world: Baskets, tmp_path: Path) -> None:
-    first = Learner(tmp_path / "model", tmp_path / "one", partitions=2, dim=8)
+    first = BatchLearner(tmp_path / "model", tmp_path / "one", partitions=2, dim=8)
     first.model.partial_fit(next(world.windows("1d")))
     first.model.position |= {"spark_batch": 0, "spark_checkpoint": str(tmp_path / "one")}
     first.model.save(tmp_path / "model")
     with pytest.raises(SparkError, match="give that one, or another folder"):
-        Learner(tmp_path / "model", tmp_path / "two")(None, 1)
+        BatchLearner(tmp_path / "model", tmp_path / "two")(None, 1)

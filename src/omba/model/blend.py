@@ -1,19 +1,14 @@
 """Blend: how much each clue counts in a score, fitted online, predict first and learn after.
 
-The paper scores a candidate by the plain sum of two cosines, to the mean of the context and to the user. Here five
-clues x (and five more one level up, where products have categories) are weighed by a conditional logit,
-p(c) ∝ exp(w·x(c)) among the candidates of a query:
-
-    0  cosine to the mean context vector                     (the paper's)
-    1  cosine to the user's vector                           (the paper's)
-    2  closeness to the nearest of the context products, 1/s · log mean exp(s · cosine)
-    3  habit: the user's own memory of the product           (`model.memory`)
-    4  log share of sales, which takes back what the others owe to mere popularity
-
-Before a window is learned, some of its baskets are made into queries (hide a product, draw rivals from the window's
-purchases), scored with what was known until then, and the weights take one Newton step with a fading Hessian:
+The clues x of a candidate c (`model.clues`) are weighed by a conditional logit, p(c) ∝ exp(w·x(c)) among the candidates
+of a query. Before a window is learned, some of its baskets are made into queries (hide a product, draw negatives from
+the window's purchases), scored with what was known until then, and the weights take one Newton step with a fading
+Hessian:
 
     H ← ρH + Σ Cov(x),   w ← w + H⁻¹ Σ (x(target) − E x).
+
+A blend answers one question, "which of these candidates?". Another question over the same features needs another
+blend and nothing else.
 """
 
 from __future__ import annotations
@@ -21,11 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-CLUES = ("context", "user", "nearest", "habit", "popularity")
-PAPER = np.array([1.0, 1.0, 0.0, 0.0, 0.0])
-START = np.array([4.0, 4.0, 0.0, 0.1, 0.0])
-"""Weights before anything was seen: the paper's two cosines and a little habit."""
-SHARPNESS = 8.0
+from omba.model.clues import CLUES
+
 LENGTH = 8_000
 """The queries a Hessian remembers: long enough to be steady, short enough to follow a model that matures."""
 CAUTION = 1.0
@@ -33,7 +25,18 @@ CAUTION = 1.0
 
 
 class Blend:
-    """Weights of the clues, and the Hessian that says how sure they are."""
+    """Weights of the clues, and the Hessian that says how sure they are.
+
+    Parameters
+    ----------
+    fitted
+        Whether the weights learn from queries; otherwise they stay the paper's.
+    levels
+        Levels of products that have clues: 1 for products alone, 2 with their categories.
+
+    >>> Blend().weights_at(0)["habit"]
+    0.1
+    """
 
     def __init__(self, fitted: bool = True, levels: int = 1) -> None:
         self.fitted = fitted
@@ -42,18 +45,24 @@ class Blend:
         self.grow(levels)
 
     def grow(self, levels: int) -> None:
-        """Clues of so many levels of products; those of a new one begin with no weight."""
+        """Make room for the clues of so many levels of products; those of a new level begin with no weight."""
         old, new = len(self.weights), levels * len(CLUES)
         if new <= old:
             return
-        first = (START if self.fitted else PAPER) if old == 0 else np.zeros(0)
         weights, hessian = np.zeros(new), np.eye(new) * CAUTION
-        weights[:old], weights[old : old + len(first)] = self.weights, first
-        hessian[:old, :old] = self.hessian
+        weights[:old], hessian[:old, :old] = self.weights, self.hessian
+        if old == 0:
+            weights[: len(CLUES)] = [clue.start if self.fitted else clue.paper for clue in CLUES]
         self.weights, self.hessian = weights, hessian
 
-    def score(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        return features @ self.weights.astype(np.float32)
+    def weights_at(self, level: int) -> dict[str, float]:
+        """The weight of each clue at one level of products, by the clue's name."""
+        return {clue.name: float(self._part(level)[clue.column]) for clue in CLUES}
+
+    def score(self, features: NDArray[np.float32], level: int | None = None) -> NDArray[np.float32]:
+        """The weighted sum of the features; `level` says that they are those of one level alone."""
+        weights = self.weights if level is None else self._part(level)
+        return features @ weights.astype(np.float32)
 
     def learn(self, features: NDArray[np.float32]) -> None:
         """One Newton step on queries whose target stands in column 0."""
@@ -68,3 +77,6 @@ class Blend:
         curvature = np.einsum("qc,qcf,qcg->fg", chance, x, x) - mean.T @ mean
         self.hessian = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian + curvature
         self.weights = self.weights + np.linalg.solve(self.hessian + 1e-6 * np.eye(len(self.weights)), gradient)
+
+    def _part(self, level: int) -> NDArray[np.float64]:
+        return self.weights[level * len(CLUES) : (level + 1) * len(CLUES)]

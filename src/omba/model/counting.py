@@ -1,5 +1,5 @@
 # mypy: disallow_untyped_decorators=False
-"""Kernels of the evidence: pairs in a hash table of fixed size, a trace of those let go, and watched triples.
+"""Kernels of the evidence: pairs in a hash table of fixed size, a Bloom filter of those dropped, and watched triples.
 
 The table is one array of 64-bit words, two a slot: the pair packed as `a << 32 | b` with a < b (`EMPTY` where
 the slot is free), then `missed << 40 | count`. Collisions go to the next slot. `count` is how often the pair was
@@ -58,7 +58,7 @@ def locate(table, place, key):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def traced(trace, key, mark):  # type: ignore[no-untyped-def]
+def check_trace(trace, key, mark):  # type: ignore[no-untyped-def]
     """Whether the key's four bits are set in its block; `mark` sets them."""
     if len(trace) == 0:
         return False
@@ -120,7 +120,7 @@ def count_pairs(
                 slot = locate(table, homes[j], key)
                 if table[slot] == EMPTY:
                     table[slot] = key
-                    missed = np.uint64(error) if traced(trace, key, False) else np.uint64(0)
+                    missed = np.uint64(error) if check_trace(trace, key, False) else np.uint64(0)
                     table[slot + ONE] = missed << MISSED
                     used += 1
                 table[slot + ONE] += ONE
@@ -162,7 +162,7 @@ def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error
             if used == free:
                 return used
             table[slot] = key
-            missed = np.uint64(error) if traced(trace, key, False) else np.uint64(0)
+            missed = np.uint64(error) if check_trace(trace, key, False) else np.uint64(0)
             table[slot + ONE] = missed << MISSED
             used += 1
         table[slot + ONE] += np.uint64(counts[place[0]])
@@ -174,7 +174,7 @@ def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error
 def mark(keys: Words, trace: Words) -> None:
     """Leave a trace of each key."""
     for key in keys:
-        traced(trace, key, True)
+        check_trace(trace, key, True)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -193,7 +193,7 @@ def look_for(a: Rows, b: Rows, table: Words, trace: Words, seen: NDArray[np.bool
     slots = len(table) // 2
     for i in range(len(a)):
         key = pack(a[i], b[i])
-        seen[i] = table[locate(table, home(slots, key), key)] != EMPTY or traced(trace, key, False)
+        seen[i] = table[locate(table, home(slots, key), key)] != EMPTY or check_trace(trace, key, False)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -233,7 +233,8 @@ def draw_keys(table: Words, share: float, seed: np.uint64, minimum: int) -> Word
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def packed(a: Rows, b: Rows) -> Words:
+def pack_pairs(a: Rows, b: Rows) -> Words:
+    """The key of each pair."""
     keys = np.empty(len(a), np.uint64)
     for i in range(len(a)):
         keys[i] = pack(a[i], b[i])

@@ -34,6 +34,11 @@ TRACE_BITS = 32
 class Evidence:
     """Counts of products and of pairs of products, in memory set by `pairs`.
 
+    Parameters
+    ----------
+    pairs
+        How many pairs are kept, at most.
+
     >>> evidence = Evidence()
     >>> evidence.update(np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2], np.int32))
     >>> evidence.n_baskets, evidence.counts.tolist(), evidence.pairs([0, 2], [1, 1]).tolist()

@@ -51,7 +51,7 @@ STRENGTH, TRUST, DRIFT, WEAK = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0), (-9.0, 5.0
 PULL, ODDS, DISTANCE = (-1.0, 1.0), (-7.0, -2.0), (1.0, 3.0)
 LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, WEAK, WEAK, *(DRIFT,) * 4)
 STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
-"""Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of what earlier periods told."""
+"""Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of earlier knowledge."""
 
 STEPS, ENOUGH = 25, 0.1
 """Newton steps at most, and the gain in likelihood below which there is no need for more."""
@@ -62,6 +62,13 @@ SHARE = 1 / 3
 
 class Forecast:
     """Expected lift, learned as the stream goes.
+
+    Parameters
+    ----------
+    seed
+        Start of the random numbers that the pairs to watch are drawn by.
+    period
+        Baskets of the next period; None for a third of those so far.
 
     >>> forecast = Forecast()
     >>> expected, low, high = forecast.expect([0.4, 0.4], [0, 12], [100, 100], [100, 100], 10_000)
@@ -97,8 +104,8 @@ class Forecast:
         the period short. Where a pair may well not occur at all, its low end is nothing but a trace of the expected
         lift. Given the rows `a` and `b` of the products, those that have gone out of season are known as such.
         """
-        told = (np.asarray(cosine, np.float64), *(np.asarray(x, np.int64) for x in (n_ab, n_a, n_b)))
-        columns = np.broadcast_arrays(*told)
+        arrays = (np.asarray(cosine, np.float64), *(np.asarray(x, np.int64) for x in (n_ab, n_a, n_b)))
+        columns = np.broadcast_arrays(*arrays)
         cosine, n_ab, n_a, n_b = (column.ravel() for column in columns)
         chance = n_a * n_b / n**2
         if a is not None and b is not None:
@@ -116,14 +123,15 @@ class Forecast:
         """Both ends of the 90% interval around an expected lift that rests on so many baskets.
 
         For rules whose lift was estimated elsewhere, such as those of several antecedents: the same interval of the
-        lift that will be shown, so that they rank beside pairs. `season` is what `season` tells of their products.
+        lift that will be shown, so that they rank beside pairs. `season` is what the method of that name
+        returns for their products.
         """
-        told = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b, season)))
-        mean, baskets, n_a, n_b, season = (column.ravel() for column in told)
+        columns = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b, season)))
+        mean, baskets, n_a, n_b, season = (column.ravel() for column in columns)
         chance = np.maximum(n_a * n_b / n**2 * season * self._ahead(n), 1e-12)
         low, high = np.empty(mean.size), np.empty(mean.size)
         likelihood.interval(self.theta, KNOTS, mean, baskets, chance, low, high)
-        return low.reshape(told[0].shape), high.reshape(told[0].shape)
+        return low.reshape(columns[0].shape), high.reshape(columns[0].shape)
 
     def season(self, rows: ArrayLike, counts: Longs, n: int) -> Floats:
         """How much of their usual sales the products of each line of rows had lately, one product times the other.
@@ -169,26 +177,26 @@ class Forecast:
         return share
 
     def _fit(self, cohort: Cohort) -> None:
-        """Newton steps on the likelihood of what happened, held back by what earlier periods told.
+        """Take Newton steps on the likelihood of what happened, held back by what earlier periods showed.
 
         The curvature is the sum of the squares of the pairs' gradients; a step that does not help is damped.
         """
         chance, before = cohort.chance, int(cohort.baskets[0])
-        told = np.flatnonzero(chance > 0)
-        columns = [getattr(cohort, name)[told] for name in ("cosine", "n_ab", "n_a", "n_b")]
+        useful = np.flatnonzero(chance > 0)
+        columns = [getattr(cohort, name)[useful] for name in ("cosine", "n_ab", "n_a", "n_b")]
         start, known = self.theta, MEMORY * self.information
 
-        def judged(theta: Floats) -> tuple[float, Floats, Floats]:
+        def posterior(theta: Floats) -> tuple[float, Floats, Floats]:
             gradient, square = np.empty(len(theta)), np.empty((len(theta), len(theta)))
             value = likelihood.likelihood(
-                theta, KNOTS, *columns, before, cohort.later[told], chance[told], gradient, square
+                theta, KNOTS, *columns, before, cohort.later[useful], chance[useful], gradient, square
             )
             to_start, to_known = PRIOR @ (theta - START), known @ (theta - start)
             value -= (theta - START) @ to_start / 2 + (theta - start) @ to_known / 2
             return value, gradient - to_start - to_known, square
 
         theta, damping = start, 0.01
-        value, gradient, square = judged(theta)
+        value, gradient, square = posterior(theta)
         for _ in range(STEPS):
             curvature = square + known + PRIOR
             curvature += damping * np.diag(np.diag(curvature))
@@ -196,7 +204,7 @@ class Forecast:
             step = np.zeros(len(theta))
             step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
             trial = np.clip(theta + step, LEAST, MOST)
-            better = judged(trial)
+            better = posterior(trial)
             if better[0] > value:
                 gain, theta, damping = better[0] - value, trial, damping / 4
                 value, gradient, square = better
@@ -205,7 +213,7 @@ class Forecast:
             else:
                 damping *= 8
         self.information = known + square
-        self.theta = rising(theta, np.diag(self.information) + STEADY)
+        self.theta = make_rise(theta, np.diag(self.information) + STEADY)
         self.n_fits += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -239,8 +247,8 @@ def prior() -> Floats:
 PRIOR = prior()
 
 
-def rising(theta: Floats, weight: Floats) -> Floats:
-    """The parameters with both links made to rise: a closer pair never promises less.
+def make_rise(theta: Floats, weight: Floats) -> Floats:
+    """The parameters with both links made to rise, so that a closer pair never has the lower expected lift.
 
     Neighbouring knots that fall are pooled, each as much as is known of it.
     """

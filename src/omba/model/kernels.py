@@ -28,13 +28,15 @@ HELPER = {**HOT, "forceinline": True}
 """Helpers leave no function of their own to link to: a process that compiles them and one that loads them from the
 cache would else link two versions of the same sums, which round differently."""
 F32 = np.float32
+CONTEXT, USER, NEAREST, HABIT, POPULARITY = range(5)
+"""The columns that `describe` writes; `model.clues` says what stands in each."""
 
 
 @intrinsic
 def bare(typing: Any, array: Any) -> Any:
-    """An array without its owner: rows taken from it are counted by nobody, which a third of the time went into.
+    """Strip an array's owner, so that row views skip atomic reference counts (a third of the time went into them).
 
-    Whoever calls keeps the true array for as long as the bare one is used.
+    The caller must keep the original array alive for as long as the bare one is used.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -47,7 +49,7 @@ def bare(typing: Any, array: Any) -> Any:
 
 @intrinsic
 def fetch(typing: Any, table: Any, row: Any) -> Any:
-    """Ask the memory for a row that will be needed soon, and do not wait for it."""
+    """Prefetch a row that will be needed soon, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -102,7 +104,7 @@ def dot(a: Floats, b: Floats) -> Any:
 def push(
     vector: Floats, squares: Floats, context: Floats, back: Floats, slope: float, rate: float, adagrad: bool
 ) -> None:
-    """Gradient `slope · context` into a row, and `slope · row` back towards the context.
+    """Add the gradient `slope · context` to a row, and `slope · row` to what goes back to the context.
 
     AdaGrad (Eq. 9) adds the squared gradient before it divides: read literally, the sum to t − 1 would divide by
     zero on the first step. Plain SGD serves the paper's Cons, Decay and Info variants.
@@ -123,13 +125,13 @@ def push(
 
 
 @njit(**HELPER)
-def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
+def agreement(products: Ints, vectors: Floats, user: int, user_vectors: Floats) -> Any:
     """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
 
     Product pairs are taken around a ring in row order (exact up to three products), the user's pairs at no more
     than four products; the two means are weighted by how many pairs they stand for.
     """
-    vectors, users = bare(vectors), bare(users)
+    vectors, user_vectors = bare(vectors), bare(user_vectors)
     n = products.shape[0]
     ring, visits = F32(0.0), F32(0.0)
     if n > 1:
@@ -141,13 +143,13 @@ def agreement(products: Ints, vectors: Floats, user: int, users: Floats) -> Any:
         return ring
     stops = min(n, 4)
     for i in range(stops):
-        visits += sigmoid(dot(vectors[products[i * n // stops]], users[user]))
+        visits += sigmoid(dot(vectors[products[i * n // stops]], user_vectors[user]))
     visits /= F32(stops)
     return (F32(n - 1) * ring + F32(2.0) * visits) / F32(n + 1)
 
 
 @njit(**HELPER)
-def rivals(
+def push_negatives(
     target: int,
     drawn: Longs,
     after: Longs,
@@ -158,9 +160,9 @@ def rivals(
     rate: float,
     adagrad: bool,
 ) -> None:
-    """Negatives pushed away from the context (Eq. 6, second term); what they push back is added to `back`.
+    """Push the negatives away from the context (Eq. 6, second term), and add what they push back to `back`.
 
-    While one is pushed the rows of the next are on their way: it is among `drawn`, or the first of those `after`.
+    While one is pushed, the rows of the next are prefetched: it is among `drawn`, or the first of those `after`.
     """
     for r in range(drawn.shape[0]):
         if r + 1 < drawn.shape[0]:
@@ -169,18 +171,18 @@ def rivals(
         elif after.shape[0] > 0:
             fetch(vectors, after[0])
             fetch(squares, after[0])
-        rival = drawn[r]
-        if rival != target:
-            slope = -sigmoid(dot(vectors[rival], context))
-            push(vectors[rival], squares[rival], context, back, slope, rate, adagrad)
+        negative = drawn[r]
+        if negative != target:
+            slope = -sigmoid(dot(vectors[negative], context))
+            push(vectors[negative], squares[negative], context, back, slope, rate, adagrad)
 
 
 @njit(**HELPER)
-def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: float, context: Floats) -> Any:
-    """The context of a product (Eq. 2): `share · (total − g·row) + own · owner`; returns its product with the row."""
+def mix(total: Floats, row: Floats, g: float, share: float, user_row: Floats, own: float, context: Floats) -> Any:
+    """Write the context of a product (Eq. 2), share · (total − g·row) + own · user_row; return its dot with the row."""
     near = F32(0.0)
     for i in range(context.shape[0]):
-        x = share * (total[i] - g * row[i]) + own * owner[i]
+        x = share * (total[i] - g * row[i]) + own * user_row[i]
         context[i] = x
         near += x * row[i]
     return near
@@ -188,20 +190,20 @@ def mix(total: Floats, row: Floats, g: float, share: float, owner: Floats, own: 
 
 @njit(**HELPER)
 def share_out(
-    back: Floats, share: float, own: float, flow: Floats, owner: Floats, squares: Floats, rate: float, adagrad: bool
+    back: Floats, share: float, own: float, flow: Floats, user_row: Floats, squares: Floats, rate: float, adagrad: bool
 ) -> None:
-    """What flows back through a context: `share` of it towards the other products, `own` into the user's step."""
+    """Split what flows back through a context: `share` goes to the other products, `own` into the user's step."""
     if adagrad:
         for i in range(back.shape[0]):
             flow[i] += share * back[i]
             g = own * back[i]
             square = squares[i] + g * g
             squares[i] = square
-            owner[i] += rate * g / np.sqrt(square)
+            user_row[i] += rate * g / np.sqrt(square)
     else:
         for i in range(back.shape[0]):
             flow[i] += share * back[i]
-            owner[i] += rate * own * back[i]
+            user_row[i] += rate * own * back[i]
 
 
 @njit(**HELPER)
@@ -217,7 +219,7 @@ def settle(
     rate: float,
     adagrad: bool,
 ) -> None:
-    """A product's one step: `slope · context` as a target, `g · (flow − share · back)` as context of the others."""
+    """Take a product's one step: `slope · context` as a target, `g · (flow − share · back)` as context of others."""
     if adagrad:
         for i in range(row.shape[0]):
             gradient = slope * context[i] + g * (flow[i] - share * back[i])
@@ -236,7 +238,7 @@ def learn_basket(
     user: int,
     vectors: Floats,
     squares: Floats,
-    users: Floats,
+    user_vectors: Floats,
     user_squares: Floats,
     keep: Floats,
     other: Ints,
@@ -253,13 +255,13 @@ def learn_basket(
     slopes: Floats,
     drawn: NDArray[np.int64],
 ) -> None:
-    """Every unit of one basket as a target, in O(n·d).
+    """Learn one basket, every unit of it as a target, in O(n·d).
 
     With S = Σ g(x)v(x) and G = Σ g(x), the context of product z is (S − g(z)v(z)) / (G − g(z)). The gradient that
     flows back through it, t(z) = share · Σ slope·v, reaches product x as g(x)·(Σ t − t(x)): summed over the basket
     and applied once, together with the product's own gradient as a target. The user steps with every product.
     """
-    vectors, squares, users, user_squares = bare(vectors), bare(squares), bare(users), bare(user_squares)
+    vectors, squares, user_vectors, user_squares = bare(vectors), bare(squares), bare(user_vectors), bare(user_squares)
     lines, backs, contexts, drawn = bare(lines), bare(backs), bare(contexts), bare(drawn)
     total, flow, nobody = lines[0], lines[1], lines[2]
     n, width, mass = products.shape[0], vectors.shape[1], F32(0.0)
@@ -273,22 +275,22 @@ def learn_basket(
         for r in range(drawn.shape[1]):
             drawn[z, r] = draw(keep, other, state)
     own = F32(0.0)
-    owner, owner_squares = nobody, nobody
+    user_row, user_sums = nobody, nobody
     if user >= 0:
         own = F32(user_share) if n > 1 else F32(1.0)
-        owner, owner_squares = users[user], user_squares[user]
+        user_row, user_sums = user_vectors[user], user_squares[user]
     for z in range(n):
         row, context, back = vectors[products[z]], contexts[z], backs[z]
         share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
-        slope = F32(1.0) - sigmoid(mix(total, row, g[z], share, owner, own, context))
+        slope = F32(1.0) - sigmoid(mix(total, row, g[z], share, user_row, own, context))
         slopes[z] = slope
         for i in range(width):
             back[i] = slope * row[i]
         fetch(squares, products[z])
         after = drawn[z + 1] if z + 1 < n else drawn[z, :0]
-        rivals(products[z], drawn[z], after, context, back, vectors, squares, rate, adagrad)
+        push_negatives(products[z], drawn[z], after, context, back, vectors, squares, rate, adagrad)
         if user >= 0:
-            share_out(back, share, own, flow, owner, owner_squares, rate, adagrad)
+            share_out(back, share, own, flow, user_row, user_sums, rate, adagrad)
         else:
             for i in range(width):
                 flow[i] += share * back[i]
@@ -297,11 +299,11 @@ def learn_basket(
         for i in range(width):
             context[i] = total[i] / mass
             back[i] = F32(0.0)
-        slope = F32(1.0) - sigmoid(dot(owner, context))
-        push(owner, owner_squares, context, back, slope, rate, adagrad)
+        slope = F32(1.0) - sigmoid(dot(user_row, context))
+        push(user_row, user_sums, context, back, slope, rate, adagrad)
         for r in range(drawn.shape[1]):
             drawn[0, r] = draw(user_keep, user_other, state)
-        rivals(user, drawn[0], drawn[0, :0], context, back, users, user_squares, rate, adagrad)
+        push_negatives(user, drawn[0], drawn[0, :0], context, back, user_vectors, user_squares, rate, adagrad)
         for i in range(width):
             flow[i] += back[i] / mass
     for z in range(n):
@@ -316,10 +318,10 @@ def learn_baskets(
     offsets: Longs,
     items: Ints,
     weights: Floats,
-    owners: Ints,
+    users: Ints,
     vectors: Floats,
     squares: Floats,
-    users: Floats,
+    user_vectors: Floats,
     user_squares: Floats,
     keep: Floats,
     other: Ints,
@@ -343,14 +345,14 @@ def learn_baskets(
     slopes, drawn = np.empty(longest, F32), np.empty((longest, negatives), np.int64)
     for b in order:
         products = items[offsets[b] : offsets[b + 1]]
-        user = owners[b]
+        user = users[b]
         if products.shape[0] == 0 or (products.shape[0] == 1 and user < 0):
             continue
         pace = F32(rate)
         if tau > 0.0:
-            pace = F32(rate * math.exp(-tau * agreement(products, vectors, user, users)))
+            pace = F32(rate * math.exp(-tau * agreement(products, vectors, user, user_vectors)))
         learn_basket(
-            products, weights[offsets[b] : offsets[b + 1]], user, vectors, squares, users, user_squares,
+            products, weights[offsets[b] : offsets[b + 1]], user, vectors, squares, user_vectors, user_squares,
             keep, other, user_keep, user_other, pace, user_share, user_targets, adagrad, state,
             lines, backs, contexts, slopes, drawn,
         )  # fmt: skip
@@ -360,10 +362,10 @@ def learn_baskets(
 def describe(
     offsets: Longs,
     context: Ints,
-    owners: Ints,
+    users: Ints,
     candidates: Ints,
     vectors: Floats,
-    users: Floats,
+    user_vectors: Floats,
     share: Floats,
     rows: Ints,
     strength: Floats,
@@ -372,8 +374,8 @@ def describe(
     prior: float,
     features: Floats,
 ) -> None:
-    """Features of every candidate of every query, (queries, candidates, 5): see `model.blend`."""
-    vectors, users = bare(vectors), bare(users)
+    """The clues of every candidate of every query, (queries, candidates, clues): see `model.clues`."""
+    vectors, user_vectors = bare(vectors), bare(user_vectors)
     width = vectors.shape[1]
     middle = np.empty(width, F32)
     rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)
@@ -387,63 +389,63 @@ def describe(
             for i in range(width):
                 middle[i] += row[i]
         span = np.sqrt(dot(middle, middle))
-        user = owners[q]
-        reach = np.sqrt(dot(users[user], users[user])) if user >= 0 else F32(0.0)
+        user = users[q]
+        reach = np.sqrt(dot(user_vectors[user], user_vectors[user])) if user >= 0 else F32(0.0)
         for c in range(candidates.shape[1]):
             p = candidates[q, c]
             out = features[q, c]
             out[:] = F32(0.0)
             if p < 0:
-                out[3] = np.log(F32(prior) / (mass[user] + F32(prior))) if user >= 0 else F32(0.0)
-                out[4] = rarest
+                out[HABIT] = np.log(F32(prior) / (mass[user] + F32(prior))) if user >= 0 else F32(0.0)
+                out[POPULARITY] = rarest
                 continue
             row = vectors[p]
             length = np.sqrt(dot(row, row)) + F32(1e-12)
             if span > 0.0:
-                out[0] = dot(row, middle) / (length * span)
+                out[CONTEXT] = dot(row, middle) / (length * span)
                 near = F32(0.0)
                 for j in range(seen.shape[0]):
                     near += np.exp(F32(sharpness) * dot(row, vectors[seen[j]]) / (length * lengths[j] + F32(1e-12)))
-                out[2] = np.log(near / F32(seen.shape[0])) / F32(sharpness)
-            out[4] = np.log(share[p])
+                out[NEAREST] = np.log(near / F32(seen.shape[0])) / F32(sharpness)
+            out[POPULARITY] = np.log(share[p])
             if user < 0:
                 continue
             if reach > 0.0:
-                out[1] = dot(row, users[user]) / (length * reach)
+                out[USER] = dot(row, user_vectors[user]) / (length * reach)
             grip = F32(0.0)
             for s in range(rows.shape[1]):
                 if rows[user, s] == p:
                     grip = strength[user, s]
-            out[3] = np.log((grip / share[p] + F32(prior)) / (mass[user] + F32(prior)))
+            out[HABIT] = np.log((grip / share[p] + F32(prior)) / (mass[user] + F32(prior)))
 
 
 @njit(cache=True, nogil=True)
 def hide(
-    offsets: Longs, items: Ints, chosen: Longs, rivals: int, state: State
+    offsets: Longs, items: Ints, chosen: Longs, negatives: int, state: State
 ) -> tuple[Longs, Ints, NDArray[np.int32]]:
-    """Queries from baskets: one product hidden, the others its context, rivals drawn from the window's purchases.
+    """Queries from baskets: one product hidden, the others its context, negatives drawn from the window's purchases.
 
-    Returns the offsets and rows of the contexts, and the candidates with the hidden product in column 0. A rival
+    Returns the offsets and rows of the contexts, and the candidates with the hidden product in column 0. A negative
     that is in the basket is drawn again, at most ten times over.
     """
     starts = np.zeros(chosen.shape[0] + 1, np.int64)
     for q in range(chosen.shape[0]):
         starts[q + 1] = starts[q] + offsets[chosen[q] + 1] - offsets[chosen[q]] - 1
     context = np.empty(starts[-1], np.int32)
-    candidates = np.empty((chosen.shape[0], rivals + 1), np.int32)
+    candidates = np.empty((chosen.shape[0], negatives + 1), np.int32)
     for q in range(chosen.shape[0]):
         first, after = offsets[chosen[q]], offsets[chosen[q] + 1]
         hidden = first + np.int64(next_random(state) % np.uint64(after - first))
         candidates[q, 0] = items[hidden]
         context[starts[q] : starts[q] + hidden - first] = items[first:hidden]
         context[starts[q] + hidden - first : starts[q + 1]] = items[hidden + 1 : after]
-        for r in range(rivals):
+        for r in range(negatives):
             for _ in range(10):
-                rival = items[np.int64(next_random(state) % np.uint64(items.shape[0]))]
+                negative = items[np.int64(next_random(state) % np.uint64(items.shape[0]))]
                 inside = False
                 for i in range(first, after):
-                    inside = inside or items[i] == rival
+                    inside = inside or items[i] == negative
                 if not inside:
                     break
-            candidates[q, r + 1] = rival
+            candidates[q, r + 1] = negative
     return starts, context, candidates

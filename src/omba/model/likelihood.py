@@ -21,9 +21,9 @@ Longs = NDArray[np.int64]
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 COMMON = 1000.0
-"""The count of the rarer product at which popularity neither lifts nor lowers the link."""
+"""The count of the rarer product at which popularity neither raises nor lowers the link."""
 LEVELS = np.log(np.array([0.3, 1.0, 3.0, 10.0, 30.0, 100.0]))
-"""Log-lifts at which the drift is told."""
+"""Log-lifts at which the drift has a parameter."""
 TAIL, NORMAL = 0.05, 1.6448536269514722
 """What is left out at each end of an interval, and where the normal distribution leaves it out."""
 TRACE = 1e-6

@@ -1,4 +1,4 @@
-"""User memory: a small, fading table of what each user buys, so that habit is told apart from taste.
+"""User memory: a small, fading table of what each user buys, so that habit is known apart from taste.
 
 The paper's closing section asks for users' purchasing behaviour beyond one vector. For each user at most `places`
 products are kept, each with a strength m that gains one when it is bought and fades by `fading` at every visit.
@@ -22,7 +22,13 @@ PRIOR = 5.0
 
 
 class Memory:
-    """The remembered products of every user: `rows` (−1 for an empty place), `strength`, and the faded `mass`."""
+    """The remembered products of every user: `rows` (−1 for an empty place), `strength`, and the faded `mass`.
+
+    Parameters
+    ----------
+    places
+        Products remembered of each user.
+    """
 
     def __init__(self, places: int) -> None:
         self.places = places
@@ -31,6 +37,7 @@ class Memory:
         self.mass = np.empty(0, np.float32)
 
     def grow(self, users: int) -> None:
+        """Make room for so many users."""
         old = len(self.mass)
         if users <= old:
             return
@@ -40,27 +47,27 @@ class Memory:
         rows[:old], strength[:old], mass[:old] = self.rows, self.strength, self.mass
         self.rows, self.strength, self.mass = rows, strength, mass
 
-    def learn(self, offsets: NDArray[np.int64], items: NDArray[np.int32], owners: NDArray[np.int32]) -> None:
-        """Take in a window's baskets, in order."""
-        remember(offsets, items, owners, self.rows, self.strength, self.mass, FADING)
+    def learn(self, offsets: NDArray[np.int64], items: NDArray[np.int32], users: NDArray[np.int32]) -> None:
+        """Remember a window's baskets, in order."""
+        remember(offsets, items, users, self.rows, self.strength, self.mass, FADING)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def remember(
     offsets: NDArray[np.int64],
     items: NDArray[np.int32],
-    owners: NDArray[np.int32],
+    users: NDArray[np.int32],
     rows: NDArray[np.int32],
     strength: NDArray[np.float32],
     mass: NDArray[np.float32],
     decay: float,
 ) -> None:
-    """Each basket into its owner's memory: what was there fades by `decay`, what was bought gains one.
+    """Add each basket to its user's memory: what was there fades by `decay`, what was bought gains one.
 
     A product not yet remembered takes the weakest place, so a memory never grows.
     """
     for b in range(offsets.shape[0] - 1):
-        user = owners[b]
+        user = users[b]
         if user < 0:
             continue
         slots, grip = rows[user], strength[user]

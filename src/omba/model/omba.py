@@ -14,31 +14,33 @@ from numpy.typing import NDArray
 from omba.baskets import Baskets, Clock, Every, Label
 from omba.errors import InputError, UnknownError, nearest
 from omba.model.blend import Blend
-from omba.model.categories import Categories
+from omba.model.clues import name_columns
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
+from omba.model.hierarchy import Hierarchy
 from omba.model.kernels import hide
 from omba.model.prices import Prices
-from omba.model.rows import Rows, lifted, sort_baskets
+from omba.model.rows import RowIndex, sort_baskets
 from omba.model.sets import Sets
-from omba.model.space import Pace, Part, Space
+from omba.model.space import Pace, Space, WindowRows
 from omba.settings import PAPER, SETTINGS, Value, check
 
 log = logging.getLogger("omba")
 
-RIVALS = 10
 QUERIES = 1_000
 """Baskets of a window that are made into queries to weigh the clues."""
+NEGATIVES = 10
+"""Products that the hidden one of a query is told from."""
 
 
-class Streamed(Protocol):
+class Windowed(Protocol):
     """Anything that can be cut into windows: `Baskets`, or a stream of them."""
 
     def windows(self, every: str | int | Every = "1d") -> Iterator[Baskets]: ...
 
 
-class Asked(Protocol):
-    """Queries in codes: contexts as CSR, a user and candidates each, and the vocabularies of the codes."""
+class CodedQueries(Protocol):
+    """Queries in codes: the contexts (`offsets`, `items`), a user and candidates each, and the codes' vocabularies."""
 
     offsets: Any
     items: Any
@@ -53,7 +55,40 @@ class OMBA:
 
     A unit z of a basket b is recovered from the rest of the basket, p(z | b₋z) ∝ exp(v_z · h_z), where h_z is
     half the user's vector and half the weighted mean of the other products' (Eq. 1–2), by negative sampling
-    (Eq. 6) with AdaGrad at the rate exp(−τΨ)·η (Eq. 7–9). Every setting is described in `omba.settings`.
+    (Eq. 6) with AdaGrad at the rate exp(−τΨ)·η (Eq. 7–9).
+
+    Parameters
+    ----------
+    dim
+        Length of each vector.
+    learning_rate
+        η of Eq. 8, before AdaGrad.
+    negatives
+        Negatives drawn for each product.
+    tau
+        How much a basket the model agrees with slows its own learning (Eq. 8).
+    epochs
+        Passes over each window.
+    seed
+        Start of all random numbers.
+    threads
+        1 is reproducible bit for bit; more learn at once, without locks.
+    power
+        Negatives are drawn by purchases to this power.
+    user_share
+        The user's part of a product's context (Eq. 2).
+    user_targets
+        Users are recovered from their baskets too (Eq. 1, z a user).
+    value
+        Value weighting (Eq. 3-4): 'fit' reads the power law from the prices, (exponent, clip) fixes it.
+    memory
+        Products remembered of each user; 0 for none.
+    categories
+        Learn a second space at the level of categories, where the data have them.
+    clues
+        Weigh the clues of a score online; False is the paper's sum of two cosines.
+    pairs
+        Pair counts kept as evidence for rules.
 
     >>> from omba import Baskets
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200)
@@ -93,8 +128,8 @@ class OMBA:
         return cls(**{**PAPER, **changes})
 
     def _reset(self) -> None:
-        self.product_rows, self.user_rows = Rows(), Rows()
-        self.hierarchy = Categories()
+        self.product_rows, self.user_rows = RowIndex(), RowIndex()
+        self.hierarchy = Hierarchy()
         self.spaces = [Space(self.dim, self.seed, 0, self.memory)]
         self.blend = Blend(self.clues)
         self.prices = Prices()
@@ -106,7 +141,7 @@ class OMBA:
         self.n_windows = 0
         self.position: dict[str, Any] = {}
         """How far the sources of a live stream have been learned; it is saved and loaded with the weights."""
-        self._told: set[str] = set()
+        self._notes: set[str] = set()
 
     # Settings, in scikit-learn's manner.
 
@@ -129,7 +164,7 @@ class OMBA:
     # Learning.
 
     def fit(
-        self, baskets: Streamed, every: str | int = "1d", progress: Callable[[Baskets], None] | None = None
+        self, baskets: Windowed, every: str | int = "1d", progress: Callable[[Baskets], None] | None = None
     ) -> Self:
         """Begin anew and stream all windows; `progress` is called with each window once it is learned."""
         self._reset()
@@ -142,11 +177,11 @@ class OMBA:
     def partial_fit(self, window: Baskets, allow_late: bool = False) -> Self:
         """Learn one window. One that begins before what was learned is refused, unless `allow_late`."""
         self._check_time(window, allow_late)
-        part = self._read(window)
+        rows = self._read(window)
         rng = np.random.default_rng([self.seed, self.n_windows])
         if self.n_windows:
-            self._before(part, rng)
-        self._learn(part, rng)
+            self._predict(rows, rng)
+        self._learn(rows, rng)
         self.n_windows += 1
         return self
 
@@ -166,31 +201,35 @@ class OMBA:
             )
         self.clock, self.last_time = clock, max(self.last_time, last)
 
-    def _read(self, window: Baskets) -> Part:
+    def _read(self, window: Baskets) -> WindowRows:
         """The window in the model's rows, with room made for what is new."""
         items = self.product_rows.take(window.items, window.product_vocabulary)
-        owners = np.full(len(window), -1, np.int32)
+        users = np.full(len(window), -1, np.int32)
         if window.user_codes is not None:
-            owners = self.user_rows.take(window.user_codes, window.user_vocabulary)
+            users = self.user_rows.take(window.user_codes, window.user_vocabulary)
         order = sort_baskets(window.offsets, items)
         items = items[order]
         prices = None if window.prices is None else window.prices[order]
+        self._grow(window.attributes)
+        self.prices.learn(items, prices, len(self.product_rows.vocabulary))
+        exponent, clip = self._power_law()
+        weights = self.prices.weigh(items, prices, exponent, clip)
+        return WindowRows(window.offsets, items, weights, users)
+
+    def _grow(self, attributes: pa.Table | None) -> None:
+        """Give every product and user in the vocabularies a row in the spaces, and new products their categories."""
         n_products, n_users = len(self.product_rows.vocabulary), len(self.user_rows.vocabulary)
         self.spaces[0].grow(n_products, n_users)
-        if window.attributes is not None:
-            self.attributes = window.attributes
+        if attributes is not None:
+            self.attributes = attributes
         if self.categories:
-            self.hierarchy.learn(window.attributes, self.product_rows.vocabulary)
+            self.hierarchy.learn(attributes, self.product_rows.vocabulary)
             if len(self.hierarchy.vocabulary):
                 self.add_levels(2)
                 self.spaces[1].grow(len(self.hierarchy.vocabulary), n_users)
-        self.prices.learn(items, prices, n_products)
-        exponent, clip = self._power_law()
-        weights = self.prices.weigh(items, prices, exponent, clip)
-        return Part(window.offsets, items, weights, owners)
 
     def add_levels(self, levels: int) -> None:
-        """Make spaces up to so many levels of products."""
+        """Add spaces until there are so many levels of products."""
         while len(self.spaces) < levels:
             self.spaces.append(Space(self.dim, self.seed, len(self.spaces), self.memory))
             self.blend.grow(len(self.spaces))
@@ -199,37 +238,40 @@ class OMBA:
         """(exponent, clip) of the value weights; an exponent of 0 weighs all alike."""
         if self.value is None or not self.prices.known:
             if self.value is not None:
-                self._tell("no prices so far: all products weigh alike")
+                self._warn_once("no prices so far: all products weigh alike")
             return 0.0, 1.0
         return self.prices.fit() if self.value == "fit" else self.value  # type: ignore[return-value]
 
-    def _before(self, part: Part, rng: np.random.Generator) -> None:
+    def _predict(self, window: WindowRows, rng: np.random.Generator) -> None:
         """Predict the window with what was known until now: the forecast of lifts and the weights of the clues learn
         from how well they did."""
-        self.forecast.learn(self.product_vectors, self.evidence, part.offsets, part.items)
-        many = np.flatnonzero(np.diff(part.offsets) > 1)
+        self.forecast.learn(self.product_vectors, self.evidence, window.offsets, window.items)
+        many = np.flatnonzero(np.diff(window.offsets) > 1)
         if not self.clues or len(many) == 0:
             return
-        chosen = rng.permutation(many)[:QUERIES]
-        state = rng.integers(1, 2**63, size=2).astype(np.uint64)
-        offsets, context, candidates = hide(part.offsets, part.items, chosen, RIVALS, state)
-        self.blend.learn(self._describe(offsets, context, part.owners[chosen], candidates))
+        self._weigh_clues(window, rng.permutation(many), rng)
 
-    def _learn(self, part: Part, rng: np.random.Generator) -> None:
-        self.evidence.update(part.offsets, part.items)
-        self.sets.update(part.offsets, part.items, len(self.product_rows.vocabulary))
-        parts = [part]
+    def _weigh_clues(self, window: WindowRows, baskets: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Fit the weights of the clues to the first of these baskets: hide a product of each and look for it."""
+        chosen = baskets[:QUERIES]
+        state = rng.integers(1, 2**63, size=2).astype(np.uint64)
+        offsets, context, candidates = hide(window.offsets, window.items, chosen, NEGATIVES, state)
+        self.blend.learn(self.describe(offsets, context, window.users[chosen], candidates))
+
+    def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
+        self.evidence.update(window.offsets, window.items)
+        self.sets.update(window.offsets, window.items, len(self.product_rows.vocabulary))
+        levels = [window]
         if len(self.spaces) > 1:
-            offsets, items = lifted(part.offsets, part.items, self.hierarchy.parents)
-            parts.append(Part(offsets, items, np.ones(len(items), np.float32), part.owners))
-        for level, (space, part) in enumerate(zip(self.spaces, parts, strict=True)):
-            space.count(part)
-            self._train(level, space, part, rng)
+            levels.append(window.roll_up(self.hierarchy.parents))
+        for level, (space, rows) in enumerate(zip(self.spaces, levels, strict=True)):
+            space.count(rows)
+            self._train(level, space, rows, rng)
         self.sets.look(self.product_vectors, self.evidence)
 
-    def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
+    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
         """How a counted window is learned: the one step in which the variants differ."""
-        space.train(part, self._pace(), rng)
+        space.train(window, self._pace(), rng)
 
     def _pace(self) -> Pace:
         return Pace(
@@ -297,34 +339,75 @@ class OMBA:
         Without candidates, all products are scored in the order of `products`. What the model does not know is left
         out of the context, with a note; an unknown candidate scores as a product never bought.
         """
-        context = self._known(products)
+        return np.asarray(self.blend.score(self._features(products, user, candidates))[0])
+
+    def features(
+        self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] | None = None
+    ) -> NDArray[Any]:
+        """The clues that a score weighs: a record for each candidate, with a field for each clue of `model.clues`.
+
+        Arguments are those of `score`. Where products have categories, the fields of the clues one level up follow,
+        `category_context` and so on. `pandas.DataFrame(features)` makes a table of it.
+
+        >>> from omba import Baskets
+        >>> model = OMBA(dim=16).fit(Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200), every=50)
+        >>> features = model.features(["pasta"], candidates=["sauce", "soap"])
+        >>> features.dtype.names
+        ('context', 'user', 'nearest', 'habit', 'popularity')
+        >>> bool(features["context"][0] > features["context"][1])
+        True
+        """
+        return name_columns(self._features(products, user, candidates)[0])
+
+    def _features(
+        self, products: Sequence[Label], user: Label | None, candidates: Sequence[Label] | None
+    ) -> NDArray[np.float32]:
+        """The clues of one query, (1, candidates, clues)."""
+        context = self._find_known(products)
         rows = np.arange(len(self.product_rows.vocabulary), dtype=np.int32)
         if candidates is not None:
             rows = self.product_rows.vocabulary.find(candidates)
-        owner = self.user_rows.vocabulary.codes.get(user, -1) if user is not None else -1
-        if user is not None and owner < 0:
-            self._tell(f"user {user!r} is not known to the model: scored without one")
+        user_row = self.user_rows.vocabulary.codes.get(user, -1) if user is not None else -1
+        if user is not None and user_row < 0:
+            self._warn_once(f"user {user!r} is not known to the model: scored without one")
         offsets = np.array([0, len(context)], np.int64)
-        features = self._describe(offsets, context, np.array([owner], np.int32), rows[None, :])
-        return np.asarray(self.blend.score(features)[0])
+        return self.describe(offsets, context, np.array([user_row], np.int32), rows[None, :])
 
-    def score_queries(self, queries: Asked) -> NDArray[np.float32]:
+    def score_queries(self, queries: CodedQueries) -> NDArray[np.float32]:
         """Scores of many queries at once, one row a query."""
         products = self.product_rows.find(queries.items, queries.product_vocabulary)
         candidates = self.product_rows.find(queries.candidates, queries.product_vocabulary)
-        owners = self.user_rows.find(queries.user_codes, queries.user_vocabulary)
-        return self.blend.score(self._describe(queries.offsets, products, owners, candidates))
+        users = self.user_rows.find(queries.user_codes, queries.user_vocabulary)
+        return self.blend.score(self.describe(queries.offsets, products, users, candidates))
+
+    def describe(
+        self,
+        offsets: NDArray[np.int64],
+        context: NDArray[np.int32],
+        users: NDArray[np.int32],
+        candidates: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """The clues of many queries given in rows, (queries, candidates, clues), the clues of all levels side by side.
+
+        The basket of query q is `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
+        """
+        clues = [self.spaces[0].describe(offsets, context, users, candidates)]
+        if len(self.spaces) > 1:
+            parents = np.append(self.hierarchy.parents, np.int32(-1))
+            clues.append(self.spaces[1].describe(offsets, parents[context], users, parents[candidates]))
+        return np.concatenate(clues, axis=2)
 
     def rank(self, products: Sequence[Label], user: Label | None = None, n: int = 10) -> list[tuple[Label, float]]:
         """The n products that go best with the basket and the user, those already in it left out."""
-        return self._best(self.score(products, user), self._known(products), n)
+        return self._best(self.score(products, user), self._find_known(products), n)
 
-    def _known(self, products: Iterable[Label]) -> NDArray[np.int32]:
+    def _find_known(self, products: Iterable[Label]) -> NDArray[np.int32]:
+        """The rows of those products that the model knows, each once."""
         labels = list(dict.fromkeys(products))
         rows = self.product_rows.vocabulary.find(labels)
         if (rows < 0).any():
             unknown = [label for label, row in zip(labels, rows, strict=True) if row < 0]
-            self._tell(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")
+            self._warn_once(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")
         return rows[rows >= 0]
 
     def _best(
@@ -337,23 +420,9 @@ class OMBA:
         top = top[np.argsort(-scores[top], kind="stable")]
         return [(self.product_rows.vocabulary[row], float(scores[row])) for row in top.tolist()]
 
-    def _describe(
-        self,
-        offsets: NDArray[np.int64],
-        context: NDArray[np.int32],
-        owners: NDArray[np.int32],
-        candidates: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
-        clues = [self.spaces[0].describe(offsets, context, owners, candidates)]
-        if len(self.spaces) > 1:
-            parents = np.append(self.hierarchy.parents, np.int32(-1))
-            clues.append(self.spaces[1].describe(offsets, parents[context], owners, parents[candidates]))
-        return np.concatenate(clues, axis=2)
-
-    def _tell(self, note: str) -> None:
-        """Say a thing once."""
-        if note not in self._told:
-            self._told.add(note)
+    def _warn_once(self, note: str) -> None:
+        if note not in self._notes:
+            self._notes.add(note)
             log.warning(note)
 
     # Keeping.

@@ -13,8 +13,16 @@ Vector = NDArray[np.float64]
 
 
 @dataclass
-class Rows:
-    """Vectors with their AdaGrad sums."""
+class PlainTable:
+    """Vectors with their AdaGrad sums.
+
+    Parameters
+    ----------
+    vectors
+        One row a unit.
+    squares
+        The sums of squared gradients.
+    """
 
     vectors: NDArray[np.float64]
     squares: NDArray[np.float64]
@@ -44,8 +52,9 @@ def loss(target: Vector, h: Vector, negatives: NDArray[np.float64]) -> float:
     return float(-np.log(sigmoid(target @ h)) - sum(np.log(sigmoid(-(n @ h))) for n in negatives))
 
 
-def learn_basket(products: list[int], g: Vector, user: int, items: Rows, users: Rows, drawn: list[list[int]],
-                 rate: float, user_share: float, drawn_users: list[int] | None = None) -> None:  # fmt: skip
+def learn_basket(products: list[int], g: Vector, user: int, items: PlainTable, users: PlainTable,
+                 drawn: list[list[int]], rate: float, user_share: float,
+                 drawn_users: list[int] | None = None) -> None:  # fmt: skip
     """One basket, target by target, with the negatives drawn beforehand (those equal to the target left out)."""
     start = items.vectors[products].copy()
     gradients = np.zeros_like(start)
@@ -57,10 +66,10 @@ def learn_basket(products: list[int], g: Vector, user: int, items: Rows, users: 
         slope = 1.0 - sigmoid(live @ h)
         gradients[z] += slope * h
         back = slope * live
-        for rival in drawn[z]:
-            slope = -sigmoid(items.vectors[rival] @ h)
-            back = back + slope * items.vectors[rival]
-            items.step(rival, slope * h, rate)
+        for negative in drawn[z]:
+            slope = -sigmoid(items.vectors[negative] @ h)
+            back = back + slope * items.vectors[negative]
+            items.step(negative, slope * h, rate)
         own = 0.0 if user < 0 else user_share if len(products) > 1 else 1.0
         others = [i for i in range(len(products)) if i != z]
         for i in others:
@@ -72,10 +81,10 @@ def learn_basket(products: list[int], g: Vector, user: int, items: Rows, users: 
         slope = 1.0 - sigmoid(users.vectors[user] @ h)
         back = slope * users.vectors[user]
         users.step(user, slope * h, rate)
-        for rival in drawn_users:
-            slope = -sigmoid(users.vectors[rival] @ h)
-            back = back + slope * users.vectors[rival]
-            users.step(rival, slope * h, rate)
+        for negative in drawn_users:
+            slope = -sigmoid(users.vectors[negative] @ h)
+            back = back + slope * users.vectors[negative]
+            users.step(negative, slope * h, rate)
         for i in range(len(products)):
             gradients[i] += g[i] / g.sum() * back
     for z, product in enumerate(products):
@@ -86,6 +95,26 @@ def agreement(products: list[int], user: int, vectors: NDArray[np.float64], user
     """Ψ of Eq. 7 over all pairs of units."""
     units = [vectors[p] for p in products] + ([users[user]] if user >= 0 else [])
     return float(np.mean([sigmoid(a @ b) for i, a in enumerate(units) for b in units[i + 1 :]]))
+
+
+def clues(candidate: int, seen: list[int], vectors: NDArray[np.float64], counts: NDArray[np.int64],
+          taste: Vector | None, memory: dict[int, float], mass: float, sharpness: float,
+          prior: float) -> dict[str, float]:  # fmt: skip
+    """A candidate's clues by name: `seen` is the basket, `taste` the user's vector, `memory` what they bought."""
+    share = (counts + 0.5) / (counts.sum() + 0.5 * len(counts))
+    found = dict.fromkeys(("context", "user", "nearest", "habit"), 0.0)
+    if seen:
+        near = [cosine(vectors[candidate], vectors[j]) for j in seen]
+        found["context"] = cosine(vectors[candidate], vectors[seen].mean(axis=0))
+        found["nearest"] = float(np.log(np.mean(np.exp(sharpness * np.array(near)))) / sharpness)
+    if taste is not None:
+        found["user"] = cosine(vectors[candidate], taste)
+        found["habit"] = float(np.log((memory.get(candidate, 0.0) / share[candidate] + prior) / (mass + prior)))
+    return found | {"popularity": float(np.log(share[candidate]))}
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 def baskets(offsets: NDArray[np.int64], items: NDArray[np.int32]) -> list[list[int]]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from omba.baskets import Label, Vocabulary
 
 
-class Rows:
-    """A model's own vocabulary, and the translation from the last stream vocabulary it met."""
+class RowIndex:
+    """The row of each label in a model's tables, and the translation from the codes of the last stream it met."""
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
@@ -30,31 +30,32 @@ class Rows:
         return self._known
 
     def take(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
-        """The row of each code, taking in labels not met before; −1 stays −1."""
+        """The row of each code, with new rows for labels not met before; −1 stays −1."""
         known = self._translation(theirs)
         present = np.unique(codes)
         present = present[present >= 0]
         missing = present[known[present] < 0]
         if len(missing):
             labels = theirs.take(missing.tolist())
-            self.vocabulary.add(sorted(labels, key=_by_kind))
+            self.vocabulary.add(sorted(labels, key=label_order))
             known[missing] = self.vocabulary.find(labels)
-        return _through(known, codes)
+        return _translate(known, codes)
 
     def find(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
         """The row of each code, −1 where the model does not know it."""
         if theirs is self.vocabulary:
             return codes
         if theirs is self._theirs:
-            return _through(self._translation(theirs), codes)
-        return _through(self.vocabulary.find(theirs), codes)
+            return _translate(self._translation(theirs), codes)
+        return _translate(self.vocabulary.find(theirs), codes)
 
 
-def _through(table: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+def _translate(table: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.append(table, np.int32(-1))[codes]
 
 
-def _by_kind(label: Label) -> tuple[bool, Label]:
+def label_order(label: Label) -> tuple[bool, Label]:
+    """The key by which new labels are sorted: numbers first, then text."""
     return isinstance(label, str), label
 
 
@@ -64,12 +65,12 @@ def sort_baskets(offsets: NDArray[np.int64], items: NDArray[np.int32]) -> NDArra
     return np.lexsort((items, basket))
 
 
-def lifted(
+def roll_up(
     offsets: NDArray[np.int64], items: NDArray[np.int32], parents: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Baskets of products as baskets of their parents, each parent once; products without one are left out.
+    """Baskets of products as baskets of their categories, each category once; products without one are left out.
 
-    >>> lifted(np.array([0, 3, 4]), np.array([0, 1, 2, 0]), np.array([5, 5, -1], np.int32))
+    >>> roll_up(np.array([0, 3, 4]), np.array([0, 1, 2, 0]), np.array([5, 5, -1], np.int32))
     (array([0, 1, 2]), array([5, 5], dtype=int32))
     """
     basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -9,29 +9,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.blend import CLUES, SHARPNESS
+from omba.model.clues import CLUES, SHARPNESS
 from omba.model.kernels import describe, learn_baskets
 from omba.model.memory import PRIOR, Memory
+from omba.model.rows import roll_up
 from omba.model.sampler import sampler
-from omba.model.tables import Table
+from omba.model.tables import VectorTable
 
 APART = 16
 """Words of 64 bits from one thread's random state to the next: two cache lines."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A window in the rows of a space: each basket's products once and ascending, their weights, its user."""
+class WindowRows:
+    """A window in the rows of a space.
+
+    Parameters
+    ----------
+    offsets
+        Where each basket begins in `items`, and the end of the last.
+    items
+        The products of all baskets, each once in a basket and ascending.
+    weights
+        How much each of them counts in the mean of its basket.
+    users
+        The user of each basket, −1 for none.
+    """
 
     offsets: NDArray[np.int64]
     items: NDArray[np.int32]
     weights: NDArray[np.float32]
-    owners: NDArray[np.int32]
+    users: NDArray[np.int32]
+
+    def roll_up(self, parents: NDArray[np.int32]) -> WindowRows:
+        """The same baskets as baskets of categories, given the category of each product; all weigh alike."""
+        offsets, items = roll_up(self.offsets, self.items, parents)
+        return WindowRows(offsets, items, np.ones(len(items), np.float32), self.users)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How a space learns: the settings its kernels need."""
+    """How a space learns: the settings its kernels need.
+
+    Parameters
+    ----------
+    negatives, learning_rate, tau, epochs, power, user_share, user_targets, threads
+        As in `omba.settings`.
+    adagrad
+        Whether steps are divided by the root of the squared gradients so far (Eq. 9); without, it is plain SGD.
+    """
 
     negatives: int
     learning_rate: float
@@ -45,10 +71,22 @@ class Pace:
 
 
 class Space:
-    """One level of products (or of their categories), with the users beside it."""
+    """One level of products (or of their categories), with the users beside it.
+
+    Parameters
+    ----------
+    dim
+        Length of each vector.
+    seed
+        Start of the random numbers that new vectors are drawn from.
+    level
+        0 for products, 1 for their categories.
+    places
+        Products remembered of each user.
+    """
 
     def __init__(self, dim: int, seed: int, level: int, places: int) -> None:
-        self.products, self.users = Table(dim, seed, 2 * level), Table(dim, seed, 2 * level + 1)
+        self.products, self.users = VectorTable(dim, seed, 2 * level), VectorTable(dim, seed, 2 * level + 1)
         self.memory = Memory(places)
         self.counts = np.zeros(0, np.int64)
         self.user_counts = np.zeros(0, np.int64)
@@ -61,33 +99,33 @@ class Space:
         self.counts = np.append(self.counts, np.zeros(products - len(self.counts), np.int64))
         self.user_counts = np.append(self.user_counts, np.zeros(users - len(self.user_counts), np.int64))
 
-    def count(self, part: Part) -> None:
-        """Take a window into the counts and the users' memory."""
-        self.counts += np.bincount(part.items, minlength=len(self.counts))
-        known = part.owners[part.owners >= 0]
+    def count(self, window: WindowRows) -> None:
+        """Add a window to the counts and to the users' memory."""
+        self.counts += np.bincount(window.items, minlength=len(self.counts))
+        known = window.users[window.users >= 0]
         self.user_counts += np.bincount(known, minlength=len(self.user_counts))
         if self.memory.places and len(known):
-            self.memory.learn(part.offsets, part.items, part.owners)
+            self.memory.learn(window.offsets, window.items, window.users)
 
-    def train(self, part: Part, pace: Pace, rng: np.random.Generator) -> None:
+    def train(self, window: WindowRows, pace: Pace, rng: np.random.Generator) -> None:
         """Learn a window in `epochs` passes. Several threads share the tables without locks (Hogwild)."""
         keep, other = sampler(self.counts, pace.power)
         user_keep, user_other = sampler(self.user_counts, pace.power)
-        threads = max(1, min(pace.threads, len(part.owners) // 16))
+        threads = max(1, min(pace.threads, len(window.users) // 16))
         # Each thread's random state on a cache line of its own, or every draw would wait for the other thread's.
         states = np.zeros((threads, APART), np.uint64)[:, :2]
         states[:] = rng.integers(1, 2**63, size=(threads, 2))
 
         def learn(order: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
             learn_baskets(
-                order, part.offsets, part.items, part.weights, part.owners,
+                order, window.offsets, window.items, window.weights, window.users,
                 self.products.vectors, self.products.squares, self.users.vectors, self.users.squares,
                 keep, other, user_keep, user_other, pace.negatives, pace.learning_rate, pace.tau,
                 pace.user_share, pace.user_targets, pace.adagrad, state,
             )  # fmt: skip
 
-        # All passes of a thread in one call: nobody waits for the slower half after each pass.
-        passes = [np.array_split(rng.permutation(len(part.owners)), threads) for _ in range(pace.epochs)]
+        # All passes of a thread in one call, so that no thread waits for a slower one after each pass.
+        passes = [np.array_split(rng.permutation(len(window.users)), threads) for _ in range(pace.epochs)]
         orders = [np.concatenate(shares) for shares in zip(*passes, strict=True)]
         if threads == 1:
             learn(orders[0], states[0])
@@ -99,16 +137,19 @@ class Space:
         self,
         offsets: NDArray[np.int64],
         context: NDArray[np.int32],
-        owners: NDArray[np.int32],
+        users: NDArray[np.int32],
         candidates: NDArray[np.int32],
     ) -> NDArray[np.float32]:
-        """The clues for every candidate of every query; rows of −1 are unknown and say nothing."""
+        """The clues of every candidate of every query, (queries, candidates, clues).
+
+        Products of the context are those of `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
+        """
         known = context >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[offsets]
         features = np.empty((*candidates.shape, len(CLUES)), np.float32)
         share = (self.counts + 0.5) / (self.counts.sum() + 0.5 * len(self.counts))
         describe(
-            offsets, context[known], owners, candidates, self.products.vectors, self.users.vectors,
+            offsets, context[known], users, candidates, self.products.vectors, self.users.vectors,
             share.astype(np.float32), self.memory.rows, self.memory.strength, self.memory.mass,
             SHARPNESS, PRIOR, features,
         )  # fmt: skip
@@ -130,6 +171,7 @@ class Space:
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
+        """The reverse of `state`."""
         self.products.load(state["products"], state["squares"])
         self.users.load(state["users"], state["user_squares"])
         self.counts, self.user_counts = state["counts"], state["user_counts"]

@@ -13,10 +13,19 @@ FIRST_SQUARE = 1e-10
 """Where AdaGrad sums start: far below any real squared gradient, so the first step has the full rate."""
 
 
-class Table:
+class VectorTable:
     """Vectors and AdaGrad sums of one kind of unit; rows `[:size]` are in use.
 
-    >>> table = Table(dim=4, seed=0, kind=0)
+    Parameters
+    ----------
+    dim
+        Length of each vector.
+    seed
+        Start of the random numbers that new vectors are drawn from.
+    kind
+        A number that tells this table from the others of a model, so that each draws vectors of its own.
+
+    >>> table = VectorTable(dim=4, seed=0, kind=0)
     >>> table.grow(3)
     >>> table.vectors.shape
     (3, 4)
@@ -29,10 +38,12 @@ class Table:
 
     @property
     def vectors(self) -> NDArray[np.float32]:
+        """One row a unit."""
         return self._vectors[: self.size]
 
     @property
     def squares(self) -> NDArray[np.float32]:
+        """The sums of squared gradients of each number in `vectors`."""
         return self._squares[: self.size]
 
     def grow(self, size: int) -> None:
@@ -41,19 +52,19 @@ class Table:
             return
         if size > len(self._vectors):
             room = max(size, len(self._vectors) * 3 // 2, 64)
-            self._vectors = _enlarged(self._vectors, room)
-            self._squares = _enlarged(self._squares, room)
+            self._vectors = _enlarge(self._vectors, room)
+            self._squares = _enlarge(self._squares, room)
         self._vectors[self.size : size] = _first_vectors(self.seed, self.kind, self.size, size, self.dim)
         self._squares[self.size : size] = FIRST_SQUARE
         self.size = size
 
     def load(self, vectors: NDArray[np.float32], squares: NDArray[np.float32]) -> None:
-        """Take in rows as they were saved; the arrays are the table's own from then on."""
+        """Take over rows as they were saved; the arrays belong to the table from then on."""
         self._vectors, self._squares = (np.ascontiguousarray(x, np.float32) for x in (vectors, squares))
         self.size = len(self._vectors)
 
 
-def _enlarged(old: NDArray[np.float32], room: int) -> NDArray[np.float32]:
+def _enlarge(old: NDArray[np.float32], room: int) -> NDArray[np.float32]:
     new = np.empty((room, old.shape[1]), np.float32)
     new[: len(old)] = old
     return new

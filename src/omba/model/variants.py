@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from omba.baskets import Baskets
 from omba.model.kernels import agreement
 from omba.model.omba import OMBA
-from omba.model.space import Pace, Part, Space
+from omba.model.space import Pace, Space, WindowRows
+
+SAVED = ("offsets", "items", "weights", "owners")
+"""What snapshots call the fields of `WindowRows`, in their order."""
 
 
 class NoUser(OMBA):
-    """OMBA-No-User: baskets without their owners."""
+    """OMBA-No-User: baskets learned without their users."""
 
     def partial_fit(self, window: Baskets, allow_late: bool = False) -> NoUser:
         super().partial_fit(replace(window, user_codes=None), allow_late)
@@ -48,11 +51,11 @@ class Cons(_Plain):
 
     pull = 0.1
 
-    def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
+    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
         tables = [table.vectors for table in (space.products, space.users)]
         found = [vectors.copy() for vectors in tables]
         for _ in range(self.epochs):
-            space.train(part, replace(self._pace(), epochs=1), rng)
+            space.train(window, replace(self._pace(), epochs=1), rng)
             for vectors, before in zip(tables, found, strict=True):
                 vectors -= self.pull * (vectors - before)
 
@@ -64,59 +67,61 @@ class Decay(_Plain):
 
     def _reset(self) -> None:
         super()._reset()
-        self.buffers: dict[int, Part] = {}
+        self.buffers: dict[int, WindowRows] = {}
 
-    def _train(self, level: int, space: Space, part: Part, rng: np.random.Generator) -> None:
+    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
         if level in self.buffers:
             old = self.buffers[level]
             chance = np.minimum(1.0, math.exp(-self.forgetting) * self._weigh(space, old))
-            part = joined(chosen(old, np.flatnonzero(rng.random(len(chance)) < chance)), part)
-        self.buffers[level] = part
-        space.train(part, self._pace(), rng)
+            window = join(select(old, np.flatnonzero(rng.random(len(chance)) < chance)), window)
+        self.buffers[level] = window
+        space.train(window, self._pace(), rng)
 
-    def _weigh(self, space: Space, part: Part) -> NDArray[np.float64]:
-        """How much likelier than the average each past basket is to be kept."""
-        return np.ones(len(part.owners))
+    def _weigh(self, space: Space, window: WindowRows) -> NDArray[np.float64]:
+        """How much more likely than the average each past basket is to be kept."""
+        return np.ones(len(window.users))
 
     def extra_state(self) -> dict[str, NDArray[Any]]:
-        names = ("offsets", "items", "weights", "owners")
-        return {f"buffer{level}.{n}": getattr(part, n) for level, part in self.buffers.items() for n in names}
+        return {
+            f"buffer{level}.{name}": array
+            for level, window in self.buffers.items()
+            for name, array in zip(SAVED, vars(window).values(), strict=True)
+        }
 
     def load_extra(self, state: dict[str, NDArray[Any]]) -> None:
-        names = ("offsets", "items", "weights", "owners")
         levels = {int(name[6]) for name in state if name.startswith("buffer")}
-        self.buffers = {level: Part(*(state[f"buffer{level}.{n}"] for n in names)) for level in sorted(levels)}
+        self.buffers = {level: WindowRows(*(state[f"buffer{level}.{n}"] for n in SAVED)) for level in sorted(levels)}
 
 
 class Info(Decay):
     """OMBA-Info: as Decay, but a basket the model explains badly (low Ψ) is likelier to stay (Silva et al., 2019)."""
 
-    def _weigh(self, space: Space, part: Part) -> NDArray[np.float64]:
+    def _weigh(self, space: Space, window: WindowRows) -> NDArray[np.float64]:
         surprise = np.array(
             [
-                1.0 - agreement(part.items[first:after], space.products.vectors, owner, space.users.vectors)
-                for first, after, owner in zip(part.offsets[:-1], part.offsets[1:], part.owners, strict=True)
+                1.0 - agreement(window.items[first:after], space.products.vectors, user, space.users.vectors)
+                for first, after, user in zip(window.offsets[:-1], window.offsets[1:], window.users, strict=True)
             ]
         )
         mean = surprise.mean() if len(surprise) else 1.0
         return surprise / max(mean, 1e-9)
 
 
-def chosen(part: Part, baskets: NDArray[np.int64]) -> Part:
-    """Some of a part's baskets."""
-    sizes = np.diff(part.offsets)[baskets]
+def select(window: WindowRows, baskets: NDArray[np.int64]) -> WindowRows:
+    """Some of a window's baskets."""
+    sizes = np.diff(window.offsets)[baskets]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.repeat(part.offsets[baskets] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Part(offsets, part.items[places], part.weights[places], part.owners[baskets])
+    places = np.repeat(window.offsets[baskets] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return WindowRows(offsets, window.items[places], window.weights[places], window.users[baskets])
 
 
-def joined(first: Part, second: Part) -> Part:
-    """The baskets of two parts as one."""
-    return Part(
+def join(first: WindowRows, second: WindowRows) -> WindowRows:
+    """The baskets of two windows as one."""
+    return WindowRows(
         np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]]),
         np.concatenate([first.items, second.items]),
         np.concatenate([first.weights, second.weights]),
-        np.concatenate([first.owners, second.owners]),
+        np.concatenate([first.users, second.users]),
     )
 
 

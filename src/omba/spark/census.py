@@ -27,7 +27,23 @@ SCHEMA = (
 
 @dataclass(frozen=True)
 class Share:
-    """What one part holds: labels with counts, sums of their known prices, and visits by user."""
+    """What one part holds.
+
+    Parameters
+    ----------
+    products
+        The labels of its products.
+    counts
+        Baskets with each of them.
+    sums
+        The sum of the known prices of each.
+    known
+        How many prices those are.
+    users
+        The labels of its users.
+    visits
+        Baskets of each user.
+    """
 
     products: pa.Array
     counts: NDArray[np.int64]
@@ -39,7 +55,19 @@ class Share:
 
 @dataclass(frozen=True)
 class Census:
-    """The window in figures, and the share of each part that has any, by its number."""
+    """A window in figures.
+
+    Parameters
+    ----------
+    baskets
+        How many there are.
+    first, last
+        The times of the first and the last.
+    histogram
+        Their prices, in the steps that `Prices` keeps.
+    shares
+        What each part holds, by its number; parts without baskets are left out.
+    """
 
     baskets: int
     first: int
@@ -73,7 +101,7 @@ def _line(table: pa.Table, part: int, anchor: float) -> pa.RecordBatch:
     prices = pc.list_flatten(table["prices"]).to_numpy().astype(np.float64)
     names, places = _distinct(products)
     known = np.isfinite(prices) & (prices > 0)
-    users, owners = _distinct(table["user"].combine_chunks().drop_null())
+    users, visitors = _distinct(table["user"].combine_chunks().drop_null())
     columns: dict[str, Any] = {
         "part": pa.array([part], pa.int32()),
         "baskets": pa.array([len(table)], pa.int64()),
@@ -84,7 +112,7 @@ def _line(table: pa.Table, part: int, anchor: float) -> pa.RecordBatch:
         "sums": _one(pa.array(np.bincount(places[known], weights=prices[known], minlength=len(names)))),
         "known": _one(pa.array(np.bincount(places[known], minlength=len(names)))),
         "users": _one(users),
-        "visits": _one(pa.array(np.bincount(owners, minlength=len(users)))),
+        "visits": _one(pa.array(np.bincount(visitors, minlength=len(users)))),
         "histogram": _one(pa.array(histogram(prices[known], anchor))),
     }
     return pa.RecordBatch.from_pydict(columns)
@@ -100,13 +128,13 @@ def histogram(prices: NDArray[np.float64], anchor: float) -> NDArray[np.int64]:
 
 def _share(lines: pa.Table) -> Share:
     names, places = _distinct(pc.list_flatten(lines["products"]).combine_chunks())
-    users, owners = _distinct(pc.list_flatten(lines["users"]).combine_chunks())
+    users, visitors = _distinct(pc.list_flatten(lines["users"]).combine_chunks())
 
     def total(name: str, at: NDArray[np.int64], n: int) -> NDArray[Any]:
         return np.bincount(at, weights=_numbers(lines[name]), minlength=n)
 
     counts, sums, known = (total(name, places, len(names)) for name in ("counts", "sums", "known"))
-    visits = total("visits", owners, len(users))
+    visits = total("visits", visitors, len(users))
     return Share(names, counts.astype(np.int64), sums, known.astype(np.int64), users, visits.astype(np.int64))
 
 

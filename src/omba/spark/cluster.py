@@ -35,7 +35,7 @@ logger.storage.level = off
 logger.network.name = org.apache.spark.network
 logger.network.level = off
 """
-"""What executors log about failing tasks comes back as an exception anyway, and is told there in one sentence."""
+"""What executors log about failing tasks comes back as an exception anyway, which says it in one sentence."""
 
 
 def session(master: str = "local[*]", **conf: str | int) -> Any:
@@ -105,10 +105,10 @@ def java_version() -> int | None:
     if java is None:
         return None
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     except (OSError, subprocess.CalledProcessError):
         return None
-    match = re.search(r'version "(\d+)(?:\.(\d+))?', told)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', output)
     if match is None:
         return None
     return int(match[2]) if match[1] == "1" and match[2] else int(match[1])

@@ -38,8 +38,8 @@ def count_pairs(
     """A data frame (a, b, count) of the pairs in `minimum` baskets or more, each once.
 
     Of a basket of more than `largest` products only so many, chosen by a hash, are paired: 5,000 would make 12.5
-    million pairs of one visit. None pairs them all. With `labels`, pairs are told by their places in that list, a < b,
-    and other products are passed over.
+    million pairs of one visit. None pairs them all. With `labels`, a and b are places in that list, a < b, and
+    other products are passed over.
     """
     from pyspark.sql import functions as F
 
@@ -49,16 +49,16 @@ def count_pairs(
         small = F.broadcast(coded) if coded.count() <= SENT else coded
         rows = baskets.rows.where("fate IS NULL").join(small, "product").select("basket", "code")
         lists = rows.groupBy("basket").agg(F.sort_array(F.collect_set("code")).alias("codes"))
-        counted = map_arrow(capped(lists, largest).select("codes"), count_task, "key long, count long")
+        counted = map_arrow(cap(lists, largest).select("codes"), count_task, "key long, count long")
         pairs = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= minimum)
         a, b = F.shiftright("key", 32), F.col("key").bitwiseAND(0xFFFFFFFF)
-        told = pairs.select(a.cast("int").alias("a"), b.cast("int").alias("b"), "count")
+        by_code = pairs.select(a.cast("int").alias("a"), b.cast("int").alias("b"), "count")
         if labels is not None:
-            return told
+            return by_code
         first, second = (
             coded.select(F.col("code").alias(side), F.col("product").alias(f"product_{side}")) for side in ("a", "b")
         )
-        both = told.join(first, "a").join(second, "b")
+        both = by_code.join(first, "a").join(second, "b")
         return both.select(F.col("product_a").alias("a"), F.col("product_b").alias("b"), "count")
 
 
@@ -78,7 +78,7 @@ def codes(baskets: SparkBaskets, labels: Sequence[Label] | None) -> Any:
         return baskets.spark.createDataFrame(table)
 
 
-def capped(lists: Any, largest: int | None) -> Any:
+def cap(lists: Any, largest: int | None) -> Any:
     """Baskets of codes, each of at most so many: those with the least hashes, so that a retried task takes the same."""
     from pyspark.sql import functions as F
 
@@ -95,13 +95,13 @@ def count_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         held.append(batch)
         if sum(map(len, held)) >= AT_ONCE:
-            yield from combined(held)
+            yield from combine(held)
             held = []
     if held:
-        yield from combined(held)
+        yield from combine(held)
 
 
-def combined(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def combine(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     lists = pa.Table.from_batches(batches)["codes"].combine_chunks()
     offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(lists).to_numpy())]).astype(np.int64)
     items = pc.list_flatten(lists).to_numpy().astype(np.int32)

@@ -49,7 +49,7 @@ def evaluate(
         np.random.default_rng(seed),
     )
     with baskets.cut(every, scratch) as all_windows:
-        chosen = drawn(all_windows, task, rng)
+        chosen = draw_windows(all_windows, task, rng)
         for number, window in enumerate(all_windows[: max(chosen) + 1]):
             if number in chosen:
                 began = perf_counter()
@@ -64,7 +64,7 @@ def evaluate(
     return Evaluation([Row("omba on spark", [trial])], task, [seed], None)
 
 
-def drawn(windows: Sequence[SparkWindow], task: Task, rng: np.random.Generator) -> set[int]:
+def draw_windows(windows: Sequence[SparkWindow], task: Task, rng: np.random.Generator) -> set[int]:
     """The windows to ask about, from the second half of the period; never the very first."""
     if len(windows) < 2:
         raise InputError(f"the baskets fall into one window of {task.every!r}, which leaves nothing to learn before it")
@@ -77,11 +77,11 @@ def drawn(windows: Sequence[SparkWindow], task: Task, rng: np.random.Generator) 
 
 def questions(window: SparkWindow, task: Task, rng: np.random.Generator) -> Queries:
     """The queries of a window, from its baskets or a sample of them."""
-    sample = collected(window)
+    sample = collect(window)
     return ask(sample, 0, len(sample), task, rng)
 
 
-def collected(window: SparkWindow) -> Baskets:
+def collect(window: SparkWindow) -> Baskets:
     """Up to `MOST` baskets of a window, here."""
     from pyspark.sql import functions as F
 

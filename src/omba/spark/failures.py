@@ -20,7 +20,7 @@ LOST = re.compile(
 
 @contextmanager
 def plainly(work: str) -> Iterator[None]:
-    """Have a failure of Spark tell what was being done, and the cause."""
+    """Turn a failure of Spark into an error that says what was being done, and the cause."""
     from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
@@ -40,9 +40,9 @@ def cause(message: str) -> str:
     >>> cause("[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03")
     'Path does not exist: file:/nowhere'
     """
-    told = USER.findall(message)
-    if told:
-        return _ended(told[-1])
+    messages = USER.findall(message)
+    if messages:
+        return _trim(messages[-1])
     raised = RAISED.findall(message[message.rfind(TRACE) :]) if TRACE in message else []
     if raised:
         return _python(*raised[-1])
@@ -51,18 +51,18 @@ def cause(message: str) -> str:
     caused = CAUSED.findall(message)
     if caused:
         kind, words = caused[-1]
-        return f"{_ended(words)} ({kind.rpartition('.')[2]})"
+        return f"{_trim(words)} ({kind.rpartition('.')[2]})"
     first = next((line for line in message.splitlines() if line.strip()), message)
-    return _ended(re.sub(r"^\[[\w.]+\] ", "", first.strip()))
+    return _trim(re.sub(r"^\[[\w.]+\] ", "", first.strip()))
 
 
 def _python(kind: str, words: str) -> str:
     kind = kind.rpartition(".")[2]
     if kind == "ModuleNotFoundError":
-        return f"{_ended(words)} on the executors: install omba there, or ship it with the job (docs/spark.md)"
+        return f"{_trim(words)} on the executors: install omba there, or ship it with the job (docs/spark.md)"
     known = {each.__name__ for each in OmbaError.__subclasses__()}
-    return _ended(words) if kind in known else f"{_ended(words)} ({kind})"
+    return _trim(words) if kind in known else f"{_trim(words)} ({kind})"
 
 
-def _ended(words: str) -> str:
+def _trim(words: str) -> str:
     return re.sub(r" SQLSTATE: \w+.*$", "", words.strip()).strip().rstrip(".")

@@ -28,7 +28,15 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Changed:
-    """The rows a part has changed, as they are now."""
+    """The rows a part has changed, as they are now.
+
+    Parameters
+    ----------
+    rows
+        Which rows of the table.
+    vectors, squares
+        Their vectors and AdaGrad sums.
+    """
 
     rows: NDArray[np.int64]
     vectors: Floats

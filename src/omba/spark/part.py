@@ -1,6 +1,6 @@
 """Part: what one partition does with its users' baskets of a window. Free of Spark: tables in, tables out.
 
-The rows a part needs arrive in a parcel, numbered anew in the order of the model's own rows, so that the kernels run
+The rows a part needs arrive in a payload, numbered anew in the order of the model's own rows, so that the kernels run
 on small tables as they would on the whole. What the part returns is what it changed, and what it counted. All random
 numbers follow from the seed, the window and the part: a task that is run again returns the same bytes.
 """
@@ -18,70 +18,71 @@ from omba.errors import InputError
 from omba.model import counting
 from omba.model.evidence import LARGEST, empty_table
 from omba.model.prices import Prices
-from omba.model.rows import lifted, sort_baskets
-from omba.model.space import Pace, Part, Space
+from omba.model.rows import sort_baskets
+from omba.model.space import Pace, Space, WindowRows
 from omba.spark import pairing
-from omba.spark.parcel import Arrays, labels_of
+from omba.spark.payload import Arrays, labels_of
 
 
-def learn(parcel: Arrays, baskets: pa.Table) -> Arrays:
+def learn(payload: Arrays, baskets: pa.Table) -> Arrays:
     """Learn a part's baskets: the changed rows and the counts, in the model's own rows."""
-    part = read(parcel, baskets)
-    rng = random(parcel)
-    result = counted(parcel, part) | asked(parcel, part)
-    parts = [part]
-    if "level1.rows" in parcel:
-        offsets, items = lifted(part.offsets, part.items, parcel["parents"])
-        parts.append(Part(offsets, items, np.ones(len(items), np.float32), part.owners))
-    for level, each in enumerate(parts):
-        result |= {f"level{level}.{name}": array for name, array in trained(parcel, level, each, rng).items()}
+    window = read(payload, baskets)
+    rng = random(payload)
+    result = count(payload, window) | pick_queries(payload, window)
+    levels = [window]
+    if "level1.rows" in payload:
+        levels.append(window.roll_up(payload["parents"]))
+    for level, rows in enumerate(levels):
+        result |= {f"level{level}.{name}": array for name, array in train(payload, level, rows, rng).items()}
     return result
 
 
-def random(parcel: Arrays, *more: int) -> np.random.Generator:
+def random(payload: Arrays, *more: int) -> np.random.Generator:
     """The random numbers of a part; those of the first are what one process would draw."""
-    seed, window, part = parcel["seed"].tolist()
+    seed, window, part = payload["seed"].tolist()
     return np.random.default_rng([seed, window, *([part] if part else []), *more])
 
 
-def read(parcel: Arrays, baskets: pa.Table) -> Part:
+def read(payload: Arrays, baskets: pa.Table) -> WindowRows:
     """The baskets in the part's own rows, in the order of their times."""
     baskets = baskets.sort_by([("time", "ascending"), ("basket", "ascending")])
     lists = baskets["products"].combine_chunks()
     offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(lists).to_numpy())]).astype(np.int64)
-    known = labels_of(parcel["labels"])
+    known = labels_of(payload["labels"])
     place = pc.index_in(pc.list_flatten(lists), value_set=known)
     if place.null_count:
         raise InputError("a part met products that the window did not have when it was counted: the data changed")
-    items = parcel["label_rows"][place.to_numpy()]
-    users = pc.index_in(baskets["user"].combine_chunks(), value_set=labels_of(parcel["user_labels"]))
-    owners = users.fill_null(-1).to_numpy().astype(np.int32)
+    items = payload["label_rows"][place.to_numpy()]
+    known_users = labels_of(payload["user_labels"])
+    users = pc.index_in(baskets["user"].combine_chunks(), value_set=known_users).fill_null(-1)
     order = sort_baskets(offsets, items)
     prices = pc.list_flatten(baskets["prices"]).to_numpy().astype(np.float32)[order]
-    weights = weigher(parcel).weigh(items[order], prices, *parcel["power_law"].tolist())
-    return Part(offsets, items[order], weights, owners)
+    weights = read_prices(payload).weigh(items[order], prices, *payload["power_law"].tolist())
+    return WindowRows(offsets, items[order], weights, users.to_numpy().astype(np.int32))
 
 
-def weigher(parcel: Arrays) -> Prices:
+def read_prices(payload: Arrays) -> Prices:
     """The prices known so far, in the part's rows."""
     prices = Prices()
-    prices.sums, prices.numbers, prices.anchor = parcel["sums"], parcel["numbers"], float(parcel["anchor"][0])
+    prices.sums, prices.numbers, prices.anchor = payload["sums"], payload["numbers"], float(payload["anchor"][0])
     return prices
 
 
-def counted(parcel: Arrays, part: Part) -> Arrays:
-    """Pairs, watched triples, and the forecast's pairs, counted over the part."""
-    rows = parcel["level0.rows"].astype(np.int32)
-    keys, key_counts, oversized = pairs(parcel, part)
-    watched = np.zeros(len(parcel["sets"]), np.int64)
+def count(payload: Arrays, window: WindowRows) -> Arrays:
+    """Count pairs, watched triples, and the forecast's pairs over the part's baskets."""
+    rows = payload["level0.rows"].astype(np.int32)
+    keys, key_counts, oversized = pairs(payload, window)
+    watched = np.zeros(len(payload["sets"]), np.int64)
     if len(watched):
-        starts = np.searchsorted(parcel["sets"][:, 0], np.arange(len(rows) + 1))
+        starts = np.searchsorted(payload["sets"][:, 0], np.arange(len(rows) + 1))
         marks = np.full(len(rows), -1, np.int64)
-        counting.count_sets(part.offsets, part.items, starts, parcel["sets"], marks, watched)
-    later, sold = np.zeros(len(parcel["held_a"]), np.int64), np.zeros(len(rows), np.int64)
+        counting.count_sets(window.offsets, window.items, starts, payload["sets"], marks, watched)
+    later, sold = np.zeros(len(payload["held_a"]), np.int64), np.zeros(len(rows), np.int64)
     table = empty_table(2 * len(later) + 1)
-    counting.insert(counting.packed(parcel["held_a"], parcel["held_b"]), np.arange(len(later), dtype=np.uint64), table)
-    held = counting.count_held(part.offsets, part.items, LARGEST, table, later, sold)
+    counting.insert(
+        counting.pack_pairs(payload["held_a"], payload["held_b"]), np.arange(len(later), dtype=np.uint64), table
+    )
+    watched_baskets = counting.count_held(window.offsets, window.items, LARGEST, table, later, sold)
     return {
         "keys": keys,
         "key_counts": key_counts,
@@ -89,19 +90,19 @@ def counted(parcel: Arrays, part: Part) -> Arrays:
         "watched": watched,
         "later": later,
         "sold": sold,
-        "held_baskets": np.array([held]),
+        "held_baskets": np.array([watched_baskets]),
     }
 
 
-def pairs(parcel: Arrays, part: Part) -> tuple[NDArray[np.uint64], NDArray[np.int64], int]:
+def pairs(payload: Arrays, window: WindowRows) -> tuple[NDArray[np.uint64], NDArray[np.int64], int]:
     """The pairs of the part's baskets in the model's rows, packed, with counts; and the baskets too large for all.
 
     Of those only `LARGEST` products are paired, drawn by the numbers of the part.
     """
-    sizes, items = np.diff(part.offsets), parcel["level0.rows"].astype(np.int32)[part.items]
-    offsets, giant = part.offsets, np.flatnonzero(sizes > LARGEST)
+    sizes, items = np.diff(window.offsets), payload["level0.rows"].astype(np.int32)[window.items]
+    offsets, giant = window.offsets, np.flatnonzero(sizes > LARGEST)
     if len(giant):
-        keep, rng = np.ones(len(items), bool), random(parcel, 3)
+        keep, rng = np.ones(len(items), bool), random(payload, 3)
         for basket in giant:
             first, after = offsets[basket], offsets[basket + 1]
             keep[first:after] = False
@@ -112,31 +113,30 @@ def pairs(parcel: Arrays, part: Part) -> tuple[NDArray[np.uint64], NDArray[np.in
     return keys, numbers, len(giant)
 
 
-def asked(parcel: Arrays, part: Part) -> Arrays:
-    """A few baskets, for the driver to weigh the clues by: as they are, before anything was learned of them."""
-    many = np.flatnonzero(np.diff(part.offsets) > 1)
-    chosen = np.sort(random(parcel, 1).permutation(many)[: int(parcel["queries"][0])])
-    sizes = np.diff(part.offsets)[chosen]
+def pick_queries(payload: Arrays, window: WindowRows) -> Arrays:
+    """A few baskets, by which the driver weighs the clues before it takes in what was learned of them."""
+    many = np.flatnonzero(np.diff(window.offsets) > 1)
+    chosen = np.sort(random(payload, 1).permutation(many)[: int(payload["queries"][0])])
+    sizes = np.diff(window.offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.arange(offsets[-1]) + np.repeat(part.offsets[chosen] - offsets[:-1], sizes)
-    owners = np.append(parcel["user_rows"], -1)[part.owners[chosen]]
-    items = parcel["level0.rows"][part.items[places]]
-    return {"asked": items.astype(np.int32), "asked_offsets": offsets, "asked_owners": owners.astype(np.int32)}
+    places = np.arange(offsets[-1]) + np.repeat(window.offsets[chosen] - offsets[:-1], sizes)
+    users = np.append(payload["user_rows"], -1)[window.users[chosen]]
+    items = payload["level0.rows"][window.items[places]]
+    return {"query_items": items.astype(np.int32), "query_offsets": offsets, "query_users": users.astype(np.int32)}
 
 
-def trained(parcel: Arrays, level: int, part: Part, rng: np.random.Generator) -> Arrays:
-    """Train one level and tell what has changed."""
-    mine = {name.partition(".")[2]: array for name, array in parcel.items() if name.startswith(f"level{level}.")}
+def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Generator) -> Arrays:
+    """Train one level; the rows that changed, and what was counted."""
+    mine = {name.partition(".")[2]: array for name, array in payload.items() if name.startswith(f"level{level}.")}
     vectors, squares = mine["products"].copy(), mine["squares"].copy()
     places = mine["memory_rows"].shape[1]
     space = Space(mine["products"].shape[1], 0, level, places)
     space.load(mine)
-    visits = part.owners[part.owners >= 0]
+    visits = window.users[window.users >= 0]
     if places and len(visits):
-        # Memory holds rows of the whole model, for it outlasts the part.
-        whole = Part(part.offsets, mine["rows"].astype(np.int32)[part.items], part.weights, part.owners)
-        space.memory.learn(whole.offsets, whole.items, whole.owners)
-    space.train(part, pace(parcel, level), rng)
+        # Memory holds rows of the whole model, because it lives on after the part.
+        space.memory.learn(window.offsets, mine["rows"].astype(np.int32)[window.items], window.users)
+    space.train(window, pace(payload, level), rng)
     now = space.products
     changed = np.flatnonzero((now.squares != squares).any(axis=1) | (now.vectors != vectors).any(axis=1))
     return {
@@ -148,14 +148,14 @@ def trained(parcel: Arrays, level: int, part: Part, rng: np.random.Generator) ->
         "memory_rows": space.memory.rows,
         "memory_strength": space.memory.strength,
         "memory_mass": space.memory.mass,
-        "met_rows": mine["rows"][np.unique(part.items)],
-        "met": np.unique(part.items, return_counts=True)[1],
+        "met_rows": mine["rows"][np.unique(window.items)],
+        "met": np.unique(window.items, return_counts=True)[1],
     }
 
 
-def pace(parcel: Arrays, level: int) -> Pace:
+def pace(payload: Arrays, level: int) -> Pace:
     """The settings of the kernels. Where negatives come from a pool, its counts are draws already."""
-    negatives, epochs, user_targets = parcel["pace_whole"].tolist()
-    rate, tau, power, share = parcel["pace"].tolist()
+    negatives, epochs, user_targets = payload["pace_whole"].tolist()
+    rate, tau, power, share = payload["pace"].tolist()
     known = Pace(negatives, rate, tau, epochs, power, share, bool(user_targets), 1)
-    return replace(known, power=1.0) if parcel[f"level{level}.pooled"][0] else known
+    return replace(known, power=1.0) if payload[f"level{level}.pooled"][0] else known

@@ -23,11 +23,26 @@ log = logging.getLogger("omba")
 BATCH, QUERY = "spark_batch", "spark_checkpoint"
 
 
-class Learner:
+class BatchLearner:
     """What `foreachBatch` calls: each batch into the model in a folder, by windows of `every`.
 
-    `columns` are the arguments of `omba.spark.read_baskets`. A basket must be whole in its batch, as it is where each
-    arriving file holds whole baskets; baskets that are older than what was learned are learned as they come.
+    A basket must be whole in its batch, as it is where each arriving file holds whole baskets. Baskets that are older
+    than what was learned are learned as they come.
+
+    Parameters
+    ----------
+    folder
+        Where the model is kept.
+    checkpoint
+        Where Spark keeps the state of the query.
+    every
+        The length of a window.
+    partitions
+        Parts of each window; None takes as many as Spark has cores.
+    columns
+        The arguments of `omba.spark.read_baskets`.
+    settings
+        Those of a new model.
     """
 
     def __init__(
@@ -78,7 +93,7 @@ def learn_stream(
 
     With `available_now` the query ends once all that is there has been learned. `settings` are those of a new model.
     """
-    learner = Learner(folder, checkpoint, every, partitions, columns, **settings)
+    learner = BatchLearner(folder, checkpoint, every, partitions, columns, **settings)
     writer = frame.writeStream.foreachBatch(learner).option("checkpointLocation", str(checkpoint))
     with plainly("starting the stream"):
         return (writer.trigger(availableNow=True) if available_now else writer).start()

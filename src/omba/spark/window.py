@@ -23,10 +23,10 @@ from omba.spark import census
 from omba.spark.census import Census
 from omba.spark.cluster import map_arrow, quietly, to_arrow
 from omba.spark.failures import plainly
-from omba.spark.parcel import Arrays, packed, pieces, unpacked
 from omba.spark.part import learn
+from omba.spark.payload import Arrays, from_pieces, pieces, to_bytes
 
-RESULT = "part int, piece int, parcel binary"
+RESULT = "part int, piece int, payload binary"
 
 
 class Window(Protocol):
@@ -40,12 +40,26 @@ class Window(Protocol):
     def timed(self) -> bool: ...
     def middle_price(self) -> float: ...
     def census(self, parts: int, anchor: float) -> Census: ...
-    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]: ...
+    def learn(self, parts: int, payloads: dict[int, Arrays]) -> dict[int, Arrays]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class SparkWindow:
-    """A window as a data frame of baskets (see `SparkBaskets.frame`), made when it is first asked for."""
+    """A window as a data frame of baskets (see `SparkBaskets.frame`), made when it is first asked for.
+
+    Parameters
+    ----------
+    source
+        Makes the data frame.
+    n_baskets
+        Baskets in it.
+    clock
+        How its times are measured.
+    attributes
+        What is known of its products.
+    start, stop
+        When it begins, and when the next one does.
+    """
 
     source: Callable[[], Any]
     n_baskets: int
@@ -67,7 +81,7 @@ class SparkWindow:
 
     @property
     def times(self) -> NDArray[np.int64] | None:
-        """When the window begins, for those who keep a history by it."""
+        """When the window begins, for a history that is kept by time."""
         return None if self.start is None else np.array([self.start])
 
     def middle_price(self) -> float:
@@ -84,40 +98,46 @@ class SparkWindow:
         kinds = dict(self.frame.dtypes)
         schema = census.SCHEMA.format(product=kinds["products"][6:-1], user=kinds["user"])
         with plainly("counting a window"):
-            return Census.of(to_arrow(map_arrow(self._parted(parts), partial(census.count, anchor), schema)))
+            return Census.of(to_arrow(map_arrow(self._with_parts(parts), partial(census.count, anchor), schema)))
 
-    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
-        """Learn each part where its baskets and its parcel meet; results by part."""
+    def learn(self, parts: int, payloads: dict[int, Arrays]) -> dict[int, Arrays]:
+        """Learn each part where its baskets and its payload meet; results by part."""
         from pyspark.sql import functions as F
 
-        baskets = self._parted(parts)
+        baskets = self._with_parts(parts)
         blank = [
             F.lit(None).cast(baskets.schema[name].dataType).alias(name) for name in baskets.columns if name != "part"
         ]
         with plainly("learning a window"):
-            sent = self._sent(parcels).select("part", *blank, "piece", "parcel")
+            sent = self._send(payloads).select("part", *blank, "piece", "payload")
             both = baskets.select(
-                "*", F.lit(None).cast("int").alias("piece"), F.lit(None).cast("binary").alias("parcel")
+                "*", F.lit(None).cast("int").alias("piece"), F.lit(None).cast("binary").alias("payload")
             )
             met = both.unionByName(sent).repartitionById(parts, F.col("part"))
             table = to_arrow(map_arrow(met, learn_task, RESULT))
-        return gathered(table)
+        return collect(table)
 
-    def _parted(self, parts: int) -> Any:
+    def _with_parts(self, parts: int) -> Any:
         """The baskets with the part of each: a user's are all in one."""
         from pyspark.sql import functions as F
 
-        owner = F.coalesce(F.col("user").cast("string"), F.col("basket").cast("string")).cast("binary")
-        return self.frame.withColumn("part", F.pmod(F.crc32(owner), F.lit(parts)).cast("int"))
+        key = F.coalesce(F.col("user").cast("string"), F.col("basket").cast("string")).cast("binary")
+        return self.frame.withColumn("part", F.pmod(F.crc32(key), F.lit(parts)).cast("int"))
 
-    def _sent(self, parcels: dict[int, Arrays]) -> Any:
+    def _send(self, payloads: dict[int, Arrays]) -> Any:
         with quietly():
-            return self.frame.sparkSession.createDataFrame(lines(parcels))
+            return self.frame.sparkSession.createDataFrame(lines(payloads))
 
 
 @dataclass(frozen=True, eq=False)
 class LocalWindow:
-    """Ordinary baskets, learned in the same parts in this process."""
+    """Ordinary baskets, learned in the same parts in this process.
+
+    Parameters
+    ----------
+    baskets
+        The window.
+    """
 
     baskets: Baskets
 
@@ -143,9 +163,9 @@ class LocalWindow:
     def census(self, parts: int, anchor: float) -> Census:
         return Census.of(pa.Table.from_batches(list(census.count(anchor, self._table(parts)))))
 
-    def learn(self, parts: int, parcels: dict[int, Arrays]) -> dict[int, Arrays]:
+    def learn(self, parts: int, payloads: dict[int, Arrays]) -> dict[int, Arrays]:
         table = self._table(parts)
-        return {part: learn(parcel, table.filter(pc.equal(table["part"], part))) for part, parcel in parcels.items()}
+        return {part: learn(payload, table.filter(pc.equal(table["part"], part))) for part, payload in payloads.items()}
 
     def _table(self, parts: int) -> pa.Table:
         """The baskets in the columns of `SparkBaskets.frame`, with the part of each."""
@@ -156,7 +176,7 @@ class LocalWindow:
         if baskets.user_codes is not None:
             users = labelled(baskets.user_vocabulary, baskets.user_codes)
         prices = np.full(baskets.n_items, np.nan, np.float32) if baskets.prices is None else baskets.prices
-        owners = [user if user is not None else id for user, id in zip(users.to_pylist(), ids.to_pylist(), strict=True)]
+        keys = [user if user is not None else id for user, id in zip(users.to_pylist(), ids.to_pylist(), strict=True)]
         times = np.zeros(n, np.int64) if baskets.times is None else baskets.times
         columns = {
             "basket": ids,
@@ -164,13 +184,13 @@ class LocalWindow:
             "time": pa.array(times),
             "products": pa.ListArray.from_arrays(offsets, labelled(baskets.product_vocabulary, baskets.items)),
             "prices": pa.ListArray.from_arrays(offsets, pa.array(prices)),
-            "part": pa.array([crc32(str(owner).encode()) % parts for owner in owners], pa.int32()),
+            "part": pa.array([crc32(str(key).encode()) % parts for key in keys], pa.int32()),
         }
         return pa.table(columns)
 
 
 def learn_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One task of Spark: its baskets and its parcel, in whatever order they arrive; a part may have no user."""
+    """One task of Spark: its baskets and its payload, in whatever order they arrive; a part may have no user."""
     held = list(batches)
     if not held:
         return
@@ -178,30 +198,32 @@ def learn_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for part in np.unique(table["part"].to_numpy()):
         mine = table.filter(pc.equal(table["part"], int(part)))
         sent = mine.filter(pc.is_valid(mine["piece"])).sort_by("piece")
-        result = learn(unpacked(sent["parcel"].to_pylist()), mine.filter(pc.is_null(mine["piece"])))
+        result = learn(from_pieces(sent["payload"].to_pylist()), mine.filter(pc.is_null(mine["piece"])))
         yield from lines({int(part): result}).to_batches()
 
 
-def lines(parcels: dict[int, Arrays]) -> pa.Table:
-    """Parcels as lines of a table, a line a piece."""
+def lines(payloads: dict[int, Arrays]) -> pa.Table:
+    """Payloads as lines of a table, a line a piece."""
     found = [
-        (part, number, piece) for part, parcel in parcels.items() for number, piece in enumerate(pieces(packed(parcel)))
+        (part, number, piece)
+        for part, payload in payloads.items()
+        for number, piece in enumerate(pieces(to_bytes(payload)))
     ]
     parts, numbers, cells = zip(*found, strict=True) if found else ((), (), ())
     return pa.table(
         {
             "part": pa.array(parts, pa.int32()),
             "piece": pa.array(numbers, pa.int32()),
-            "parcel": pa.array(cells, pa.binary()),
+            "payload": pa.array(cells, pa.binary()),
         }
     )
 
 
-def gathered(table: pa.Table) -> dict[int, Arrays]:
-    """Parcels by part, in order of the parts, from lines in any order."""
+def collect(table: pa.Table) -> dict[int, Arrays]:
+    """Payloads by part, in order of the parts, from lines in any order."""
     ordered = table.sort_by([("part", "ascending"), ("piece", "ascending")])
     number = ordered["part"].to_numpy()
     return {
-        int(part): unpacked(ordered.filter(pc.equal(ordered["part"], int(part)))["parcel"].to_pylist())
+        int(part): from_pieces(ordered.filter(pc.equal(ordered["part"], int(part)))["payload"].to_pylist())
         for part in np.unique(number)
     }

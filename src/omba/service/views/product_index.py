@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import UnknownError, nearest
-from omba.model.categories import LEVELS
+from omba.model.hierarchy import LEVELS
 
 UNSORTED = "unsorted"
 """The department of products of which none is known."""

@@ -1,4 +1,4 @@
-"""Categories: which level of a product hierarchy the second space learns (the paper's closing section asks for it).
+"""Hierarchy: which level of a product hierarchy the second space learns (the paper's closing section asks for it).
 
 At the finest level most products are rare: a household that never bought this can of tomatoes has bought canned
 tomatoes all year. So the same learner runs once more on baskets of categories, and its clues join the product's own.
@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Vocabulary
+from omba.model.rows import label_order
 
 LEVELS = (
     "product_type", "subclass", "product_subclass", "subcategory", "product_category", "category", "aisle",
@@ -19,8 +20,8 @@ LEVELS = (
 """Names a level goes by, the finest first: the finest one that the products have is used."""
 
 
-class Categories:
-    """The category of each product row, as given by the attributes that ride along with the baskets."""
+class Hierarchy:
+    """The category of each product row, read from the attributes that come with the baskets."""
 
     def __init__(self) -> None:
         self.level: str | None = None
@@ -40,7 +41,7 @@ class Categories:
             pairs = zip(attributes["product"].to_pylist(), attributes[self.level].to_pylist(), strict=True)
             found = [(wanted[p], c) for p, c in pairs if p in wanted and c is not None]
             # Sorted, so that the numbering follows from the labels and not from the order of a file.
-            self.vocabulary.add(sorted({c for _, c in found}, key=lambda c: (isinstance(c, str), c)))
+            self.vocabulary.add(sorted({c for _, c in found}, key=label_order))
             for place, category in found:
                 parents[place] = self.vocabulary.codes[category]
         self.parents = np.append(self.parents, parents)

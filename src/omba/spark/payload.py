@@ -1,4 +1,4 @@
-"""Parcels: named arrays as bytes, cut into pieces that fit the cell of a data frame. No pickle, as in snapshots."""
+"""Payload: named arrays as bytes, cut into pieces that fit the cell of a data frame. No pickle, as in snapshots."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from omba.baskets import Label
 Arrays = dict[str, NDArray[Any]]
 
 PIECE = 1 << 24
-"""Bytes of a piece: a cell is copied a few times on its way, and small ones can be freed soon."""
+"""Bytes of a piece: a cell is copied a few times on its way, and small ones can be freed early."""
 
 
-def packed(arrays: Arrays) -> bytes:
+def to_bytes(arrays: Arrays) -> bytes:
     """Arrays as bytes.
 
-    >>> unpacked([packed({"a": np.arange(3)})])["a"].tolist()
+    >>> from_pieces(pieces(to_bytes({"a": np.arange(3)})))["a"].tolist()
     [0, 1, 2]
     """
-    parcel: bytes = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-    return parcel
+    content: bytes = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    return content
 
 
-def pieces(parcel: bytes) -> list[bytes]:
-    """A parcel in pieces."""
-    return [parcel[start : start + PIECE] for start in range(0, len(parcel), PIECE)]
+def pieces(content: bytes) -> list[bytes]:
+    """A payload's bytes, cut into pieces."""
+    return [content[start : start + PIECE] for start in range(0, len(content), PIECE)]
 
 
-def unpacked(parts: Sequence[bytes]) -> Arrays:
-    """The arrays of a parcel, from its pieces in order; they can be written to."""
+def from_pieces(parts: Sequence[bytes]) -> Arrays:
+    """The arrays of a payload, from its pieces in order; they can be written to."""
     return {name: np.array(array) for name, array in load(b"".join(parts)).items()}
 
 

@@ -1,4 +1,4 @@
-"""Packing: what each part is sent of the driver's tables, and where in them its results belong.
+"""Payload builder: what each part is sent of the driver's tables, and where in them its results belong.
 
 A part gets the rows of its own products and users, and those its negatives are drawn from. Up to `POOL` products,
 these are all products. Beyond that the driver draws `POOL` of them by the chances of the sampler for each part and
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from omba.model.sampler import sampler
 from omba.model.space import Space
 from omba.spark.census import Census, Share
-from omba.spark.parcel import Arrays, label_bytes
+from omba.spark.payload import Arrays, label_bytes
 
 if TYPE_CHECKING:
     from omba.spark.omba import OMBA
@@ -26,8 +26,21 @@ POOL = 1 << 14
 Rows = NDArray[np.int64]
 
 
-class Packer:
-    """The rows of each part, and after packing: `rows` of its product table, `held` and `sets` that it watches."""
+class PayloadBuilder:
+    """Builds the payload of each part, and remembers which rows of the driver's tables its results belong to.
+
+    After `payloads`, `rows` holds the rows of each part's product table, `held` and `sets` the places of the
+    forecast's pairs and of the triples that it counts.
+
+    Parameters
+    ----------
+    products
+        The rows of the products in each part, by its number.
+    users
+        The rows of the users in each part.
+    power_law
+        Exponent and clip of the value weights.
+    """
 
     def __init__(self, products: dict[int, Rows], users: dict[int, Rows], power_law: tuple[float, float]) -> None:
         self.products, self.users, self.power_law = products, users, power_law
@@ -42,44 +55,44 @@ class Packer:
             counts[self.products[part]] += share.counts
         return counts
 
-    def parcels(self, model: OMBA, census: Census, queries: int) -> dict[int, Arrays]:
-        """A parcel for each part."""
+    def payloads(self, model: OMBA, census: Census, queries: int) -> dict[int, Arrays]:
+        """The payload of each part; `queries` is how many baskets it gives back to weigh the clues by."""
         counts = model.spaces[0].counts + self.product_counts(census, len(model.spaces[0].counts))
         # Categories are counted by basket, which the census cannot: their negatives go by the windows before.
         drawn_by = [counts, *(space.counts for space in model.spaces[1:])]
-        return {part: self._parcel(model, part, share, drawn_by, queries) for part, share in census.shares.items()}
+        return {part: self._payload(model, part, share, drawn_by, queries) for part, share in census.shares.items()}
 
-    def _parcel(self, model: OMBA, part: int, share: Share, drawn_by: list[NDArray[np.int64]], queries: int) -> Arrays:
+    def _payload(self, model: OMBA, part: int, share: Share, drawn_by: list[NDArray[np.int64]], queries: int) -> Arrays:
         products, users = self.products[part], self.users[part]
         rng = np.random.default_rng([model.seed, model.n_windows, part, 2])
-        parcel: Arrays = {"seed": np.array([model.seed, model.n_windows, part]), "queries": np.array([queries])}
-        parcel |= level(model.spaces[0], 0, products, users, share.visits, drawn_by[0], model.power, rng)
-        rows = parcel["level0.rows"]
+        payload: Arrays = {"seed": np.array([model.seed, model.n_windows, part]), "queries": np.array([queries])}
+        payload |= level(model.spaces[0], 0, products, users, share.visits, drawn_by[0], model.power, rng)
+        rows = payload["level0.rows"]
         self.rows.append(rows)
         if len(model.spaces) > 1:
             parents = model.hierarchy.parents[rows].astype(np.int64)
             above = np.unique(parents[np.searchsorted(rows, products)])
             touched = above[above >= 0]
-            parcel |= level(model.spaces[1], 1, touched, users, share.visits, drawn_by[1], model.power, rng)
-            parcel["parents"] = narrowed(parcel["level1.rows"], parents).astype(np.int32)
-        parcel["labels"] = label_bytes(share.products.to_pylist(), share.products.type)
-        parcel["label_rows"] = np.searchsorted(rows, products).astype(np.int32)
-        parcel["user_labels"] = label_bytes(share.users.to_pylist(), user_type(share.users))
-        parcel["user_rows"] = users
-        parcel |= {"sums": model.prices.sums[rows], "numbers": model.prices.numbers[rows]}
-        parcel |= {"anchor": np.array([model.prices.anchor]), "power_law": np.array(self.power_law)}
-        parcel["pace"] = np.array([model.learning_rate, model.tau, model.power, model.user_share])
-        parcel["pace_whole"] = np.array([model.negatives, model.epochs, int(model.user_targets)])
-        return parcel | self._watched(model, rows)
+            payload |= level(model.spaces[1], 1, touched, users, share.visits, drawn_by[1], model.power, rng)
+            payload["parents"] = places_in(payload["level1.rows"], parents).astype(np.int32)
+        payload["labels"] = label_bytes(share.products.to_pylist(), share.products.type)
+        payload["label_rows"] = np.searchsorted(rows, products).astype(np.int32)
+        payload["user_labels"] = label_bytes(share.users.to_pylist(), user_type(share.users))
+        payload["user_rows"] = users
+        payload |= {"sums": model.prices.sums[rows], "numbers": model.prices.numbers[rows]}
+        payload |= {"anchor": np.array([model.prices.anchor]), "power_law": np.array(self.power_law)}
+        payload["pace"] = np.array([model.learning_rate, model.tau, model.power, model.user_share])
+        payload["pace_whole"] = np.array([model.negatives, model.epochs, int(model.user_targets)])
+        return payload | self._select_watched(model, rows)
 
-    def _watched(self, model: OMBA, rows: Rows) -> Arrays:
+    def _select_watched(self, model: OMBA, rows: Rows) -> Arrays:
         """The triples and the forecast's pairs of which the part may meet all members, in its own rows."""
-        members = narrowed(rows, model.sets.members.astype(np.int64))
+        members = places_in(rows, model.sets.members.astype(np.int64))
         there = np.flatnonzero((members >= 0).all(axis=1))
         self.sets.append(there)
         cohort = model.forecast.cohort
-        a = np.empty(0, np.int64) if cohort is None else narrowed(rows, cohort.a.astype(np.int64))
-        b = np.empty(0, np.int64) if cohort is None else narrowed(rows, cohort.b.astype(np.int64))
+        a = np.empty(0, np.int64) if cohort is None else places_in(rows, cohort.a.astype(np.int64))
+        b = np.empty(0, np.int64) if cohort is None else places_in(rows, cohort.b.astype(np.int64))
         held = np.flatnonzero((a >= 0) & (b >= 0))
         self.held.append(held)
         return {
@@ -133,11 +146,12 @@ def pool(counts: NDArray[np.int64], power: float, rng: np.random.Generator) -> N
     return np.bincount(drawn, minlength=len(counts))
 
 
-def narrowed(rows: Rows, wanted: Rows) -> Rows:
+def places_in(rows: Rows, wanted: Rows) -> Rows:
     """The place of each wanted row among these, which ascend; −1 where it is not there."""
     place = np.minimum(np.searchsorted(rows, wanted), max(len(rows) - 1, 0))
     return np.where(rows[place] == wanted, place, -1) if len(rows) else np.full(wanted.shape, -1)
 
 
 def user_type(users: pa.Array) -> pa.DataType:
+    """The type of user labels; text where a part has no user."""
     return pa.string() if pa.types.is_null(users.type) else users.type
