@@ -17,7 +17,7 @@ from omba.baskets import Baskets, Clock
 from omba.datasets import synthetic
 from omba.errors import InputError, UnknownError
 from omba.evaluation import Task, evaluate, metrics, queries, run
-from omba.evaluation.memory import PeakMemory
+from omba.evaluation.peak_memory import PeakMemory
 
 DAY = 86_400_000_000
 

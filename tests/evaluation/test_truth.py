@@ -10,7 +10,10 @@ import pytest
 
 from omba import Baskets, datasets
 from omba.errors import InputError
-from omba.evaluation.truth import Known, Truth, aligned, fitted_prior, judge, split, truth_test
+from omba.evaluation.forecast_quality import fit_prior
+from omba.evaluation.period_counts import PeriodCounts
+from omba.evaluation.truth import judge, split, truth_test
+from omba.evaluation.truth_result import TruthTest, align
 from omba.model import OMBA
 from omba.rules.from_model import space_of
 
@@ -21,42 +24,42 @@ def baskets() -> Baskets:
 
 
 @pytest.fixture(scope="module")
-def truth(baskets: Baskets) -> Truth:
+def truth(baskets: Baskets) -> TruthTest:
     return truth_test(baskets, model=OMBA(dim=32, epochs=3, categories=False), top=(10, 40), lift=2.0, unseen=50)
 
 
-def test_rules_by_the_low_end_of_the_expected_lift_hold(truth: Truth) -> None:
+def test_rules_by_the_low_end_of_the_expected_lift_hold(truth: TruthTest) -> None:
     holds = {(held.ranking, held.top): held.holds for held in truth.held}
     assert holds["expected_lift_low", 10] >= 0.9
     assert holds["expected_lift_low", 10] > holds["collisions, as in the paper", 40]
     assert all(0 <= held.before <= 1 and 0 <= held.holds <= 1 for held in truth.held)
 
 
-def test_every_ranking_is_judged_at_every_length(truth: Truth) -> None:
+def test_every_ranking_is_judged_at_every_length(truth: TruthTest) -> None:
     names = {held.ranking for held in truth.held}
     assert {"expected_lift_low", "cosine", "highest lift", "gamma-Poisson shrunk lift"} <= names
     assert len(truth.held) == 2 * len(names)
 
 
-def test_the_expected_lift_makes_later_counts_likelier_than_raw_lift_does(truth: Truth) -> None:
+def test_the_expected_lift_makes_later_counts_likelier_than_raw_lift_does(truth: TruthTest) -> None:
     found = {one.lift: one.log_likelihood for one in truth.likely}
     assert found["expected lift"] > found["raw lift"]
     assert found["expected lift"] > found["constant-prior shrinkage"]
 
 
-def test_intervals_hold_about_nine_lifts_in_ten(truth: Truth) -> None:
+def test_intervals_hold_about_nine_lifts_in_ten(truth: TruthTest) -> None:
     covered = {one.pairs: one for one in truth.covered}
     assert 0.85 <= covered["observed, any"].inside <= 1
     assert covered["observed, any"].below <= 0.1
 
 
-def test_the_tables_print_aligned_and_go_through_json(truth: Truth) -> None:
+def test_the_tables_print_aligned_and_go_through_json(truth: TruthTest) -> None:
     text = str(truth)
     assert "Learned 6,750 baskets, judged by the 2,250 after." in text
     for table in text.split("\n\n")[1:]:
         assert len({len(line) for line in table.splitlines()}) == 1
-    told = json.loads(json.dumps(truth.to_dict()))
-    assert told["appeared"][0]["ratio"] == pytest.approx(truth.appeared[0].ratio, nan_ok=True)
+    parsed = json.loads(json.dumps(truth.to_dict()))
+    assert parsed["appeared"][0]["ratio"] == pytest.approx(truth.appeared[0].ratio, nan_ok=True)
 
 
 def test_counts_and_judgement_are_those_made_by_hand() -> None:
@@ -64,7 +67,7 @@ def test_counts_and_judgement_are_those_made_by_hand() -> None:
     lists = [[f"p{i}" for i in rng.choice(6, rng.integers(1, 5), replace=False)] for _ in range(200)]
     past, later = split(Baskets.from_lists(lists), None)
     space = space_of(OMBA(dim=8, epochs=1).fit(past, every=50))
-    before, after = Known.of(past, space), Known.of(later, space)
+    before, after = PeriodCounts.of(past, space), PeriodCounts.of(later, space)
     row = {label: place for place, label in enumerate(space.labels)}
     pairs = np.array([(row[a], row[b]) for a, b in combinations(sorted(row), 2)])
     holds, had = [], []
@@ -81,7 +84,7 @@ def test_rules_with_two_antecedents_are_judged_by_exact_counts() -> None:
     past, later = split(Baskets.from_lists(lists * 8), None)
     space = space_of(OMBA(dim=8, epochs=1).fit(past, every=40))
     a, b, c = (space.labels.index(x) for x in "abc")
-    after = Known.of(later, space)
+    after = PeriodCounts.of(later, space)
     count, chance = after.strength(np.array([[a, b, c]]))
     assert (count[0], chance[0]) == (6 * 2, 8 * 2 * 9 * 2 / 40)
 
@@ -103,10 +106,10 @@ def test_the_fitted_prior_is_the_one_the_counts_were_drawn_from() -> None:
     rng = np.random.default_rng(0)
     chance = rng.uniform(0.1, 5, 50_000)
     counts = rng.poisson(chance * rng.gamma(2.0, 1.5 / 2.0, len(chance)))
-    shape, mean = fitted_prior(counts, chance)
+    shape, mean = fit_prior(counts, chance)
     assert shape == pytest.approx(2.0, rel=0.1)
     assert mean == pytest.approx(1.5, rel=0.05)
 
 
 def test_an_aligned_table_has_words_to_the_left_and_numbers_to_the_right() -> None:
-    assert aligned(("by", "n"), [("cosine", 5), ("x", 100)]) == "by        n\ncosine    5\nx       100"
+    assert align(("by", "n"), [("cosine", 5), ("x", 100)]) == "by        n\ncosine    5\nx       100"

@@ -10,8 +10,9 @@ from omba.baskets import Baskets
 from omba.cli import run as run_command
 from omba.datasets.instacart import FILES
 from omba.errors import MissingExtraError, UnknownError
-from omba.reproduce import IDS, Scale, chosen, experiments, reproduce, style, supp5, table2, table3b
-from omba.reproduce.workshop import CJ, PRODUCTS, TF
+from omba.reproduce import IDS, Scale, choose, experiments, recall_at_k, reproduce, style, table2, table3b
+from omba.reproduce.experiment import MODULES
+from omba.reproduce.scale import CJ, PRODUCTS, TF
 
 TINY = Scale(
     "tiny",
@@ -99,14 +100,14 @@ def test_the_papers_figures_agree_with_each_other(data):
 
     assert 100 * (ours / best - 1) == pytest.approx(table2.MARGINS[data], abs=0.01)
     assert table3b.WITH[0] == table2.PAPER["omba"]["CJ"][0]
-    for method, recall in supp5.RECALL[data].items():
+    for method, recall in recall_at_k.RECALL[data].items():
         assert recall[0] == pytest.approx(table2.PAPER[method][data][1], abs=1e-4)
         assert list(recall) == sorted(recall)
 
 
 def test_what_is_finished_is_not_done_again(whole, monkeypatch):
     for experiment in experiments():
-        monkeypatch.setattr(f"omba.reproduce.{experiment.id}.EXPERIMENT", _replaced(experiment, _fail))
+        monkeypatch.setattr(f"omba.reproduce.{MODULES[experiment.id]}.EXPERIMENT", _replaced(experiment, _fail))
 
     again = reproduce(out=whole.folder, scale=TINY, processes=1)
 
@@ -114,10 +115,10 @@ def test_what_is_finished_is_not_done_again(whole, monkeypatch):
 
 
 def test_a_stop_keeps_finished_parts_and_their_report_and_the_next_run_goes_on(tmp_path, monkeypatch):
-    def stop(workshop):
+    def stop(context):
         raise KeyboardInterrupt
 
-    first, second = chosen(["fig1a", "fig1b"])
+    first, second = choose(["fig1a", "fig1b"])
     monkeypatch.setattr("omba.reproduce.fig1b.EXPERIMENT", _replaced(second, stop))
     with pytest.raises(KeyboardInterrupt):
         reproduce(["fig1a", "fig1b"], tmp_path, scale=TINY, processes=1)
@@ -152,7 +153,7 @@ def test_without_matplotlib_pictures_name_the_extra_and_the_others_go_on(tmp_pat
 
 def test_an_unknown_id_lists_the_known_ones():
     with pytest.raises(UnknownError, match=r"did you mean 'table1'.*beyond3"):
-        chosen(["tabel1"])
+        choose(["tabel1"])
 
 
 def test_the_command_refuses_an_unknown_id_with_a_sentence(capsys):
@@ -176,8 +177,8 @@ def test_the_command_prints_claims_and_where_the_report_is(tmp_path, capsys):
 
 def test_the_instacart_files_take_part_where_they_are_given(tmp_path, monkeypatch):
     baskets = Baskets.from_lists([["tea", "milk"], ["tea"], ["milk", "bread", "tea"]])
-    monkeypatch.setattr("omba.reproduce.trials.datasets.load", lambda name: baskets)
-    monkeypatch.setattr("omba.reproduce.trials.load", lambda source: baskets)
+    monkeypatch.setattr("omba.reproduce.contender.datasets.load", lambda name: baskets)
+    monkeypatch.setattr("omba.reproduce.contender.load", lambda source: baskets)
 
     for name in FILES:
         (tmp_path / f"{name}.csv").touch()
@@ -193,10 +194,10 @@ def test_a_folder_without_the_instacart_files_is_refused_before_any_work(tmp_pat
 
 
 def test_a_stopped_command_says_how_to_go_on(tmp_path, capsys, monkeypatch):
-    def stop(workshop):
+    def stop(context):
         raise KeyboardInterrupt
 
-    (experiment,) = chosen(["fig1a"])
+    (experiment,) = choose(["fig1a"])
     monkeypatch.setattr("omba.reproduce.fig1a.EXPERIMENT", _replaced(experiment, stop))
 
     assert run_command(["reproduce", "fig1a", "--out", str(tmp_path)]) == 130
@@ -207,14 +208,14 @@ def _by_id(run):
     return [(experiment.id, result) for experiment, result in run.report.parts]
 
 
-def _fail(workshop):
+def _fail(context):
     raise AssertionError("this was finished before")
 
 
-def _replaced(experiment, run):
+def _replaced(experiment, measure):
     from dataclasses import replace
 
-    return replace(experiment, run=run)
+    return replace(experiment, measure=measure)
 
 
 def test_random_numbers_of_the_seed_alone_decide(whole, tmp_path):

@@ -11,12 +11,12 @@ from typing import Any
 
 from omba.baselines.als import ALS
 from omba.baselines.base import Method, Scorer
-from omba.baselines.counts import Lift, Pop, Sup
 from omba.baselines.ease import EASE
-from omba.baselines.history import History
 from omba.baselines.nmf import NMF
+from omba.baselines.pop_sup_lift import Lift, Pop, Sup
 from omba.baselines.queries import Queries
 from omba.baselines.triple2vec import Triple2Vec
+from omba.baselines.user_history import UserHistory
 from omba.baselines.word2vec import Item2Vec, Prod2Vec
 from omba.errors import UnknownError, nearest
 
@@ -24,7 +24,6 @@ __all__ = [
     "ALS",
     "EASE",
     "NMF",
-    "History",
     "Item2Vec",
     "Lift",
     "Method",
@@ -34,6 +33,7 @@ __all__ = [
     "Scorer",
     "Sup",
     "Triple2Vec",
+    "UserHistory",
     "check",
     "make",
     "methods",
@@ -49,7 +49,7 @@ BASELINES: dict[str, type[Scorer]] = {
     "triple2vec": Triple2Vec,
     "ease": EASE,
     "als": ALS,
-    "history": History,
+    "history": UserHistory,
 }
 
 VARIANTS: dict[str, str] = {

@@ -4,6 +4,7 @@ from omba.evaluation.contest import evaluate
 from omba.evaluation.evaluation import Evaluation, Row
 from omba.evaluation.retrieval import Task, queries
 from omba.evaluation.trial import Trial, run
-from omba.evaluation.truth import Truth, split, truth_test
+from omba.evaluation.truth import split, truth_test
+from omba.evaluation.truth_result import TruthTest
 
-__all__ = ["Evaluation", "Row", "Task", "Trial", "Truth", "evaluate", "queries", "run", "split", "truth_test"]
+__all__ = ["Evaluation", "Row", "Task", "Trial", "TruthTest", "evaluate", "queries", "run", "split", "truth_test"]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from omba.baselines import Method, Queries
 from omba.baskets import Baskets
-from omba.evaluation.memory import PeakMemory
 from omba.evaluation.metrics import Ranks, ranks
+from omba.evaluation.peak_memory import PeakMemory
 
 Factory = Callable[[int], Method]
 """Builds a method from a seed."""

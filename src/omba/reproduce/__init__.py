@@ -1,12 +1,13 @@
 """Reproduce: every table and figure of the paper done again, and what it does not have, one module each."""
 
-from omba.reproduce.experiment import IDS, Experiment, chosen, experiments
-from omba.reproduce.report import Report
+from omba.reproduce.context import Context
+from omba.reproduce.experiment import IDS, Experiment, choose, experiments
+from omba.reproduce.reproduction import Reproduction
 from omba.reproduce.result import Claim, Picture, Result, Table
 from omba.reproduce.runner import Run, reproduce
-from omba.reproduce.workshop import FULL, QUICK, Scale, Workshop
+from omba.reproduce.scale import FULL, QUICK, Scale
 
 __all__ = [
-    "FULL", "IDS", "QUICK", "Claim", "Experiment", "Picture", "Report", "Result", "Run", "Scale", "Table", "Workshop",
-    "chosen", "experiments", "reproduce",
+    "FULL", "IDS", "QUICK", "Claim", "Context", "Experiment", "Picture", "Reproduction", "Result", "Run", "Scale",
+    "Table", "choose", "experiments", "reproduce",
 ]  # fmt: skip

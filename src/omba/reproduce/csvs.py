@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-from omba.reproduce.report import Report
+from omba.reproduce.reproduction import Reproduction
 
 
-def render(report: Report) -> dict[str, str]:
+def render(report: Reproduction) -> dict[str, str]:
     """The text of each table by the name of its file: the id, and a number where there are several."""
     files = {}
     for experiment, result in report.parts:

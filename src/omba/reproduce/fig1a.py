@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from omba.baskets import Baskets
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.result import Claim, Result, Table
-from omba.reproduce.style import BLUE, draw
-from omba.reproduce.workshop import Workshop
+from omba.reproduce.result import Claim, Picture, Result, Table
+from omba.reproduce.style import BLUE, picture
 
 DEAREST = 50
 """Dollars up to which the paper draws."""
@@ -27,31 +28,46 @@ def sales_by_price(baskets: Baskets, dearest: int = DEAREST) -> NDArray[np.int64
     return np.bincount(prices[prices < dearest].astype(np.int64), minlength=dearest)
 
 
-def run(workshop: Workshop) -> Result:
-    baskets = workshop.whole()
-    sales = sales_by_price(baskets)
-    dollars = np.arange(len(sales))
-    rank = float(spearmanr(dollars, sales).statistic)
-    beyond = float(sales[PLATEAU:].sum() / sales.sum())
+@dataclass(frozen=True)
+class PriceCurve:
+    """Sales by price: the curve, its rank correlation with the price, and the share of sales beyond the plateau."""
 
+    sales: NDArray[np.int64]
+    rank: float
+    beyond: float
+
+
+def measure(context: Context) -> PriceCurve:
+    """Sales of the whole year, dollar by dollar."""
+    sales = sales_by_price(context.whole())
+    rank = float(spearmanr(np.arange(len(sales)), sales).statistic)
+    return PriceCurve(sales, rank, float(sales[PLATEAU:].sum() / sales.sum()))
+
+
+def draw(curve: PriceCurve) -> Picture:
     def paint(axes: Any) -> None:
-        axes.plot(dollars + 0.5, sales, color=BLUE)
+        axes.plot(np.arange(len(curve.sales)) + 0.5, curve.sales, color=BLUE)
         axes.set(xlabel="price of a piece, dollars", ylabel="sales", yscale="log", xlim=(0, DEAREST))
         axes.axvline(PLATEAU, color="#b9b5ab", linewidth=0.8)
-        axes.annotate(f"{beyond:.1%} of sales are dearer", (PLATEAU + 0.6, sales.max()), va="top", fontsize=9)
+        at = PLATEAU + 0.6, curve.sales.max()
+        axes.annotate(f"{curve.beyond:.1%} of sales are dearer", at, va="top", fontsize=9)
 
+    return picture("fig1a", "Sales against price: the count falls by four powers of ten up to 50 dollars", paint)
+
+
+def tell(curve: PriceCurve, context: Context) -> Result:
     some = [0, 1, 2, 5, 10, 20, 30, 40, 49]
+    rows = [(f"{k} to {k + 1}", int(curve.sales[k])) for k in some]
     return Result(
         claims=[
             Claim(
                 "sales fall with the price, as a power law, to a plateau from 10 dollars on",
                 "a curve, no figures",
-                f"rank correlation {rank:.2f}; {beyond:.1%} of sales above {PLATEAU} dollars",
-                "yes" if rank < -0.8 else "no",
+                f"rank correlation {curve.rank:.2f}; {curve.beyond:.1%} of sales above {PLATEAU} dollars",
+                "yes" if curve.rank < -0.8 else "no",
             ),
         ],
-        tables=[Table("Sales by price", ("dollars", "sales"), [(f"{k} to {k + 1}", int(sales[k])) for k in some])],
-        pictures=[draw("fig1a", "Sales against price: the count falls by four powers of ten up to 50 dollars", paint)],
+        tables=[Table("Sales by price", ("dollars", "sales"), rows)],
         differs=(
             "The paper draws this on a plain axis without figures, from two years; here it is one year, by dollar, "
             "with sales on a logarithmic axis, on which a plateau would be flat: sales go on falling beyond 10 "
@@ -61,4 +77,4 @@ def run(workshop: Workshop) -> Result:
     )
 
 
-EXPERIMENT = Experiment("fig1a", "Price against sales", "Figure 1a", run)
+EXPERIMENT = Experiment("fig1a", "Price against sales", "Figure 1a", measure, tell, draw)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.style import BLUE, RED, draw
-from omba.reproduce.workshop import Workshop
+from omba.reproduce.result import Claim, Picture, Result, Rows, Table
+from omba.reproduce.style import BLUE, RED, picture
 
 PRODUCTS = {"Valentine Gifts and Decorations": "VALENTINE GIFTWARE/DECOR", "Rainier Cherries": "CHERRIES RANIER"}
 """The paper's names, and those in the public data."""
@@ -24,17 +24,29 @@ def supports(baskets: Baskets, product: str) -> NDArray[np.float64]:
     return np.array([(month.items == code).sum() / len(month) for month in baskets.windows("month")])
 
 
-def run(workshop: Workshop) -> Result:
-    baskets = workshop.whole().between("2017-01-01", "2018-01-01")
-    found = {name: supports(baskets, label) for name, label in PRODUCTS.items()}
-    months = MONTHS[: len(next(iter(found.values())))]
+Supports = dict[str, NDArray[np.float64]]
+"""By product, its support in each month."""
 
+
+def measure(context: Context) -> Supports:
+    """The supports of both products over the year."""
+    baskets = context.whole().between("2017-01-01", "2018-01-01")
+    return {name: supports(baskets, label) for name, label in PRODUCTS.items()}
+
+
+def draw(found: Supports) -> Picture:
     def paint(axes: Any) -> None:
         for (name, support), colour, mark in zip(found.items(), (BLUE, RED), ("o-", "s--"), strict=True):
-            axes.plot(months, 100 * support, mark, color=colour, label=name)
+            axes.plot(MONTHS[: len(support)], 100 * support, mark, color=colour, label=name)
         axes.set(ylabel="support, % of baskets")
         axes.legend()
 
+    alt = "Support by month of Valentine gifts, peaking in February, and of Rainier cherries, in summer"
+    return picture("fig1c", alt, paint)
+
+
+def tell(found: Supports, context: Context) -> Result:
+    months = MONTHS[: len(next(iter(found.values())))]
     peaks = {name: int(support.argmax()) for name, support in found.items()}
     ours = "; ".join(f"{name}: peak in {months[peak]}, {found[name][peak]:.4f}" for name, peak in peaks.items())
     rows: Rows = [[month, *(float(support[k]) for support in found.values())] for k, month in enumerate(months)]
@@ -48,13 +60,6 @@ def run(workshop: Workshop) -> Result:
             ),
         ],
         tables=[Table("Support by month", ("month", *found), rows, digits=5)],
-        pictures=[
-            draw(
-                "fig1c",
-                "Support by month of Valentine gifts, peaking in February, and of Rainier cherries, in summer",
-                paint,
-            )
-        ],
         differs=(
             "The paper draws 24 months without figures on the points; the public data have twelve, with calendar dates."
         ),
@@ -62,4 +67,4 @@ def run(workshop: Workshop) -> Result:
     )
 
 
-EXPERIMENT = Experiment("fig1c", "Two products' support by month", "Figure 1c", run)
+EXPERIMENT = Experiment("fig1c", "Two products' support by month", "Figure 1c", measure, tell, draw)

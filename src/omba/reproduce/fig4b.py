@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from omba.model import OMBA
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.workshop import Workshop
 from omba.rules import Counts, Filter, Rules
 from omba.rules.from_model import mine_rules
 from omba.rules.nearest import cosines
@@ -34,53 +36,77 @@ CLOSE = 0.25
 """A lift within this share of the paper's counts as the same."""
 
 
-def run(workshop: Workshop) -> Result:
-    baskets, split = workshop.baskets(), workshop.scale.split
+@dataclass(frozen=True)
+class Examples:
+    """The paper's examples as they are here; the strongest rules; and unseen pairs with what came of them.
+
+    `occurred` are the baskets of the time after with both products of each unseen pair, `chance` those that chance
+    would have brought, and `seldom` the baskets a product of such a pair was in at least.
+    """
+
+    paper: Rows
+    strongest: Rules
+    unseen: Rules
+    occurred: list[int]
+    chance: list[float]
+    seldom: int
+
+
+def measure(context: Context) -> Examples:
+    """Learn what was before the split, and look at what came after it."""
+    baskets, split = context.baskets(), context.scale.split
     past = baskets.between(None, split)
-    model = workshop.learned(date=split)
+    model = context.model(date=split)
     before, after = (Counts.of(part, model.products) for part in (past, baskets.between(split, None)))
-    rows = examples(model, before)
-    strongest = mine_rules(model, SHOWN, past)
     seldom = max(2, len(past) // 1_500)
+    strongest = mine_rules(model, SHOWN, past)
     unseen = mine_rules(model, SHOWN, past, where=Filter(status="unseen", length=2), min_count=seldom)
-    occurred, chance = later(unseen, model, after)
+    return Examples(examples(model, before), strongest, unseen, *later(unseen, model, after), seldom)
+
+
+def tell(found: Examples, context: Context) -> Result:
     return Result(
-        claims=[*claimed(rows), came(split, occurred, chance)],
-        tables=[
-            Table(
-                "The paper's examples",
-                ("rule", "lift, paper", "lift, here", "baskets with both", "cosine"),
-                rows,
-                digits=2,
-            ),
-            Table(
-                f"The strongest rules here, before {split}",
-                ("rule", "baskets with it", "lift", "expected lift"),
-                [
-                    [str(rule), rule.count, rule.lift, float(expected)]
-                    for rule, expected in zip(strongest, strongest["expected_lift"], strict=True)
-                ],
-                digits=1,
-            ),
-            Table(
-                "Never bought together before, and yet expected",
-                ("pair", "expected lift", "baskets after", "by chance"),
-                [
-                    [str(rule), float(expected), n, by_chance]
-                    for rule, expected, n, by_chance in zip(
-                        unseen, unseen["expected_lift"], occurred, chance, strict=True
-                    )
-                ],
-                digits=1,
-            ),
-        ],
+        claims=[*claims(found.paper), claim_unseen(context.scale.split, found.occurred, found.chance)],
+        tables=tables(found, context.scale.split),
         differs=(
             "One year at most instead of two, and other names for some products ('Spinach' is taken to be bulk "
             "spinach, and which 'Ham' is meant is not sure); the paper's highest lifts, for eggs (94 and 162), are of "
             "rare product types that met 8 and 9 times here; smoke detectors are not in the public data."
         ),
-        settings=f"{workshop.setting}; OMBA's defaults, product types; unseen products in {seldom} baskets or more",
+        settings=(
+            f"{context.setting}; OMBA's defaults, product types; unseen products in {found.seldom} baskets or more"
+        ),
     )
+
+
+def tables(found: Examples, split: str) -> list[Table]:
+    """The paper's examples, the strongest rules here, and the best unseen pairs."""
+    strongest: Rows = [
+        [str(rule), rule.count, rule.lift, float(expected)]
+        for rule, expected in zip(found.strongest, found.strongest["expected_lift"], strict=True)
+    ]
+    columns = found.unseen, found.unseen["expected_lift"], found.occurred, found.chance
+    unseen: Rows = [[str(rule), float(expected), n, chance] for rule, expected, n, chance in zip(*columns, strict=True)]
+    return [
+        Table(
+            "The paper's examples",
+            ("rule", "lift, paper", "lift, here", "baskets with both", "cosine"),
+            found.paper,
+            digits=2,
+        ),
+        Table(
+            f"The strongest rules here, before {split}",
+            ("rule", "baskets with it", "lift", "expected lift"),
+            strongest,
+            digits=1,
+        ),
+        Table(
+            "Never bought together before, and yet expected",
+            ("pair", "expected lift", "baskets after", "by chance"),
+            unseen,
+            digits=1,
+        ),
+    ]
 
 
 def examples(model: OMBA, counts: Counts) -> Rows:
@@ -105,7 +131,7 @@ def later(unseen: Rules, model: OMBA, after: Counts) -> tuple[list[int], list[fl
     return occurred, [float(after.products[a] * after.products[b] / max(after.n, 1)) for a, b in met]
 
 
-def claimed(rows: Rows) -> list[Claim]:
+def claims(rows: Rows) -> list[Claim]:
     """Two strong rules of the paper, and all lifts it prints."""
     alike = [(float(paper), ours) for _, paper, ours, *_ in rows if paper and isinstance(ours, float)]
     close = sum(abs(ours / paper - 1) <= CLOSE for paper, ours in alike)
@@ -126,7 +152,7 @@ def claimed(rows: Rows) -> list[Claim]:
     ]
 
 
-def came(split: str, occurred: list[int], chance: list[float]) -> Claim:
+def claim_unseen(split: str, occurred: list[int], chance: list[float]) -> Claim:
     """Unseen pairs that then occurred."""
     number, expected = sum(count > 0 for count in occurred), sum(1 - np.exp(-mean) for mean in chance)
     return Claim(
@@ -143,4 +169,4 @@ def lift(counts: Counts, a: int, b: int) -> float:
     return float(together * counts.n / max(counts.products[a] * counts.products[b], 1))
 
 
-EXPERIMENT = Experiment("fig4b", "Example rules, among them the unseen", "Figure 4b", run, minutes=0.5)
+EXPERIMENT = Experiment("fig4b", "Example rules, among them the unseen", "Figure 4b", measure, tell, minutes=0.5)

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from omba import terminal
 from omba.datasets.instacart import FILES
 from omba.errors import InputError, MissingExtraError
-from omba.reproduce import csvs, markdown, page
-from omba.reproduce.experiment import IDS, Experiment, chosen
-from omba.reproduce.report import Report
-from omba.reproduce.shelf import Shelf, write_whole
-from omba.reproduce.workshop import FULL, PROCESSES, QUICK, Scale, Workshop
+from omba.reproduce import csvs, html, markdown
+from omba.reproduce.context import PROCESSES, Context
+from omba.reproduce.experiment import IDS, Experiment, choose
+from omba.reproduce.reproduction import Reproduction
+from omba.reproduce.result_cache import ResultCache, write_whole
+from omba.reproduce.scale import FULL, QUICK, Scale
 
 log = logging.getLogger("omba")
 
@@ -26,9 +28,19 @@ UNITS = 1_000
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind: the report of all that is finished, and the folder it lies in."""
+    """What a run left behind.
 
-    report: Report
+    Parameters
+    ----------
+    report
+        All that is finished.
+    folder
+        Where it is written.
+    asked
+        The ids that were asked for.
+    """
+
+    report: Reproduction
     folder: Path
     asked: Sequence[str]
 
@@ -50,17 +62,34 @@ def reproduce(
     """Do experiments again, all unless some are named, and write the report into the folder.
 
     What was finished before under the same settings is not done again; Ctrl-C leaves what is finished, and its report.
+
+    Parameters
+    ----------
+    ids
+        What to do again; all unless some are named.
+    out
+        The folder that report and finished parts go to.
+    quick
+        Shorter data and fewer windows, in minutes.
+    seed
+        Start of all random numbers.
+    instacart
+        The folder of the Kaggle files, where they are at hand.
+    scale
+        Another scale than the full and the quick one.
+    processes
+        How many methods are at work at a time.
     """
-    wanted = chosen(ids)
+    wanted = choose(ids)
     _check(seed, instacart)
     scale = scale or (QUICK if quick else FULL)
-    shelf = Shelf(out / "parts" / _folder(scale, seed, instacart))
-    workshop = Workshop(shelf, scale, seed, instacart, processes)
+    results = ResultCache(out / "parts" / _folder(scale, seed, instacart))
+    context = Context(results, scale, seed, instacart, processes)
     left_out: dict[str, str] = {}
     try:
-        _work(wanted, workshop, left_out)
+        _work(wanted, context, left_out)
     finally:
-        run = _written(workshop, out, [one.id for one in wanted], left_out)
+        run = _write_report(context, out, [one.id for one in wanted], left_out)
     return run
 
 
@@ -73,37 +102,37 @@ def _check(seed: int, instacart: Path | None) -> None:
         raise InputError(f"'{instacart}' has no {missing[0]}.csv: give the folder of the Kaggle files, unpacked")
 
 
-def _work(wanted: Sequence[Experiment], workshop: Workshop, left_out: dict[str, str]) -> None:
+def _work(wanted: Sequence[Experiment[Any]], context: Context, left_out: dict[str, str]) -> None:
     total = sum(_units(one) for one in wanted)
     with terminal.progress("reproducing", total) as advance:
         for experiment in wanted:
             done = 0
 
-            def tell(share: float, note: str, id: str = experiment.id, units: int = _units(experiment)) -> None:
+            def watch(share: float, note: str, id: str = experiment.id, units: int = _units(experiment)) -> None:
                 nonlocal done
                 step = max(0, min(round(units * share), units - 1) - done)
                 done += step
                 advance(step, f"{id} {note}")
 
-            workshop.tell = tell
+            context.progress = watch
             advance(0, experiment.id)
-            if workshop.shelf.result(experiment.id) is None:
-                _do(experiment, workshop, left_out)
+            if context.results.result(experiment.id) is None:
+                _do(experiment, context, left_out)
             advance(_units(experiment) - done, experiment.id)
 
 
-def _do(experiment: Experiment, workshop: Workshop, left_out: dict[str, str]) -> None:
+def _do(experiment: Experiment[Any], context: Context, left_out: dict[str, str]) -> None:
     began = perf_counter()
     try:
-        result = experiment.run(workshop)
+        result = experiment.run(context)
     except MissingExtraError as error:
         left_out[experiment.id] = str(error)
         log.warning("%s is left out: %s", experiment.id, error)
         return
-    workshop.shelf.keep(experiment.id, replace(result, seconds=perf_counter() - began))
+    context.results.keep(experiment.id, replace(result, seconds=perf_counter() - began))
 
 
-def _units(experiment: Experiment) -> int:
+def _units(experiment: Experiment[Any]) -> int:
     return round(UNITS * experiment.minutes)
 
 
@@ -112,13 +141,13 @@ def _folder(scale: Scale, seed: int, instacart: Path | None) -> str:
     return f"{scale.name}-seed{seed}-{version('omba')}" + (f"-{instacart.resolve().name}" if instacart else "")
 
 
-def _written(workshop: Workshop, out: Path, asked: list[str], left_out: dict[str, str]) -> Run:
+def _write_report(context: Context, out: Path, asked: list[str], left_out: dict[str, str]) -> Run:
     """The report of all that is finished, in every form."""
-    kept = {one.id: workshop.shelf.result(one.id) for one in chosen(IDS)}
-    parts = [(one, result) for one in chosen(IDS) if (result := kept[one.id]) is not None]
-    report = Report(parts, workshop.scale, workshop.seed, left_out)
+    kept = {one.id: context.results.result(one.id) for one in choose(IDS)}
+    parts = [(one, result) for one in choose(IDS) if (result := kept[one.id]) is not None]
+    report = Reproduction(parts, context.scale, context.seed, left_out)
     run = Run(report, out, asked)
-    write_whole(run.page, page.render(report))
+    write_whole(run.page, html.render(report))
     write_whole(out / "report.md", markdown.render(report))
     write_whole(out / "report.json", report.to_json())
     for name, text in csvs.render(report).items():

@@ -28,7 +28,7 @@ LOOK = {
 }  # fmt: skip
 
 
-def draw(
+def picture(
     name: str, alt: str, paint: Callable[..., None], columns: int = 1, width: float = 7.2, height: float = 3.6
 ) -> Picture:
     """A picture in the shared style: `paint` gets so many axes side by side to draw on."""

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from omba.baskets import Baskets
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.result import Cell, Claim, Result, Table
-from omba.reproduce.workshop import CJ, PRODUCTS, TF, Workshop
+from omba.reproduce.scale import CJ, PRODUCTS, TF
 
-PAPER = {
+Sizes = tuple[int, int, int, int]
+"""Users, items, transactions (rows of the data) and baskets."""
+
+PAPER: dict[str, Sizes] = {
     "Complete Journey (CJ)": (2_500, 92_339, 2_595_733, 276_483),
     "Ta-Feng (TF)": (9_238, 7_973, 464_118, 77_202),
     "Instacart (IC)": (206_209, 49_688, 33_819_306, 3_421_083),
 }
-"""Users, items, transactions (rows of the data) and baskets."""
 
 COLUMNS = ("data set", "users", "items", "rows", "baskets")
 
 
-def figures(baskets: Baskets) -> tuple[int, int, int, int]:
+def sizes(baskets: Baskets) -> Sizes:
     """Users, products, products over all baskets and baskets."""
     return len(baskets.users), len(baskets.products), baskets.n_items, len(baskets)
 
 
-def run(workshop: Workshop) -> Result:
-    rows: list[tuple[Cell, ...]] = [(f"{name}, paper", *found) for name, found in PAPER.items()]
+def measure(context: Context) -> dict[str, Sizes]:
+    """The sizes of each data set by its title."""
     ours = {
-        "Complete Journey 2017, by product": figures(workshop.whole(PRODUCTS)),
-        "Complete Journey 2017, by product type": figures(workshop.whole(CJ)),
-        "Ta-Feng": figures(workshop.whole(TF)),
+        "Complete Journey 2017, by product": sizes(context.whole(PRODUCTS)),
+        "Complete Journey 2017, by product type": sizes(context.whole(CJ)),
+        "Ta-Feng": sizes(context.whole(TF)),
     }
-    if workshop.instacart:
-        ours["Instacart, the files given"] = figures(workshop.whole(f"instacart:{workshop.instacart}"))
+    if context.instacart:
+        ours["Instacart, the files given"] = sizes(context.whole(f"instacart:{context.instacart}"))
+    return ours
+
+
+def tell(ours: dict[str, Sizes], context: Context) -> Result:
+    rows: list[tuple[Cell, ...]] = [(f"{name}, paper", *found) for name, found in PAPER.items()]
     rows += [(f"{name}, here", *found) for name, found in ours.items()]
     same = ours["Ta-Feng"] == PAPER["Ta-Feng (TF)"]
     year = ours["Complete Journey 2017, by product"]
@@ -60,8 +68,8 @@ def run(workshop: Workshop) -> Result:
     )
 
 
-def _words(found: tuple[int, int, int, int]) -> str:
+def _words(found: Sizes) -> str:
     return " · ".join(f"{figure:,}" for figure in found)
 
 
-EXPERIMENT = Experiment("table1", "The data sets", "Table 1", run)
+EXPERIMENT = Experiment("table1", "The data sets", "Table 1", measure, tell)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from omba.reproduce.contender import Contender
+from omba.reproduce.context import NO_CATEGORIES, Context
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.style import BLUE, INK, SOFT, draw
-from omba.reproduce.trials import Contender, Trial
-from omba.reproduce.workshop import CJ, NO_CATEGORIES, PRODUCTS, TF, Workshop
+from omba.reproduce.outcome import Outcome, Outcomes
+from omba.reproduce.result import Claim, Picture, Result, Rows, Table
+from omba.reproduce.scale import CJ, PRODUCTS, TF
+from omba.reproduce.style import BLUE, INK, SOFT, picture
 
 Figures = tuple[float, float, float]
 """MRR, Recall@1 and DCG."""
@@ -50,8 +53,6 @@ SHORT = {CJ: "CJ", TF: "TF"}
 SAME = {"omba-paper": "omba"}
 """What the paper calls OMBA is OMBA with its settings."""
 
-Trials = Mapping[Contender, Trial]
-
 
 def short(data: str) -> str:
     return SHORT.get(data, "IC")
@@ -61,24 +62,38 @@ def is_ours(contender: Contender) -> bool:
     return contender.method.startswith("omba")
 
 
-def best_baseline(trials: Trials) -> tuple[Contender, Trial]:
+def best_baseline(outcomes: Outcomes) -> tuple[Contender, Outcome]:
     """The strongest method that is no OMBA."""
-    others = {each: trial for each, trial in trials.items() if not is_ours(each)}
+    others = {each: outcome for each, outcome in outcomes.items() if not is_ours(each)}
     return max(others.items(), key=lambda one: one[1].mrr)
 
 
-def run(workshop: Workshop) -> Result:
-    found = {data: workshop.contest(data) for data in workshop.data_sets}
-    products = workshop.contest(PRODUCTS)
-    claims = [claim for data, trials in found.items() for claim in claimed(short(data), trials)]
-    tables = [compared(data, trials) for data, trials in found.items()]
-    tables += [margins({**{short(data): trials for data, trials in found.items()}, "CJ, products": products})]
-    tables += [costs({short(data): trials for data, trials in found.items()}), large(products, workshop.scale.few)]
-    left_out = [f"{method} is left out: {why}" for method, why in workshop.skipped.items()]
+@dataclass(frozen=True)
+class Contest:
+    """Every method's outcome by data set; those on single products; and the methods left out, with the reason."""
+
+    found: dict[str, Outcomes]
+    products: Outcomes
+    left_out: dict[str, str]
+
+
+def measure(context: Context) -> Contest:
+    """Take every method through the retrieval task on every data set."""
+    found: dict[str, Outcomes] = {data: context.contest(data) for data in context.data_sets}
+    return Contest(found, context.contest(PRODUCTS), dict(context.skipped))
+
+
+def tell(contest: Contest, context: Context) -> Result:
+    found = {short(data): outcomes for data, outcomes in contest.found.items()}
+    left_out = [f"{method} is left out: {reason}" for method, reason in contest.left_out.items()]
     return Result(
-        claims=claims,
-        tables=tables,
-        pictures=[picture(found)],
+        claims=[claim for data, outcomes in found.items() for claim in claims(data, outcomes)],
+        tables=[
+            *(comparison(data, outcomes) for data, outcomes in found.items()),
+            margins({**found, "CJ, products": contest.products}),
+            costs(found),
+            large(contest.products, context.scale.few),
+        ],
         differs=(
             "Complete Journey is one year of the paper's two, at the level of product types (its examples are "
             "types); every window here is the same for all methods, one seed where the paper has the mean of five, "
@@ -88,17 +103,17 @@ def run(workshop: Workshop) -> Result:
         ),
         findings=[*findings(found), *left_out],
         settings=(
-            f"{workshop.setting}; {workshop.scale.windows} windows of a day, 10 negatives, one hidden product a "
+            f"{context.setting}; {context.scale.windows} windows of a day, 10 negatives, one hidden product a "
             "basket; ± is the standard error of the margin over windows; seconds are the processor's own"
         ),
     )
 
 
-def claimed(data: str, trials: Trials) -> list[Claim]:
+def claims(data: str, outcomes: Outcomes) -> list[Claim]:
     """OMBA is first, by so much."""
-    ours, (other, best) = trials[Contender("omba")], best_baseline(trials)
+    ours, (other, best) = outcomes[Contender("omba")], best_baseline(outcomes)
     share, error = ours.margin(best)
-    first = ours.mrr >= max(trial.mrr for trial in trials.values())
+    first = ours.mrr >= max(outcome.mrr for outcome in outcomes.values())
     claims = [
         Claim(
             f"{data}: OMBA ranks best (MRR)",
@@ -109,61 +124,61 @@ def claimed(data: str, trials: Trials) -> list[Claim]:
         Claim(
             f"{data}: margin over the best baseline",
             f"{MARGINS[data]}%",
-            f"{share:.1%} ± {error:.1%} over {named(other)}",
+            f"{share:.1%} ± {error:.1%} over {name_of(other)}",
             "yes" if 100 * share >= MARGINS[data] else "no",
         ),
     ]
-    if (plain := trials.get(Contender("omba-paper"))) is not None:
+    if (plain := outcomes.get(Contender("omba-paper"))) is not None:
         share, error = plain.margin(best)
         verdict = "yes" if 100 * share >= MARGINS[data] else "partly" if share > 0 else "no"
-        said = f"{share:+.1%} ± {error:.1%} over {named(other)}, MRR {plain.mrr:.4f}"
+        said = f"{share:+.1%} ± {error:.1%} over {name_of(other)}, MRR {plain.mrr:.4f}"
         claims.append(Claim(f"{data}: the same with the paper's own settings", f"{MARGINS[data]}%", said, verdict))
     return claims
 
 
-def named(contender: Contender) -> str:
+def name_of(contender: Contender) -> str:
     return NAMES.get(contender.key, contender.key).removesuffix(" *")
 
 
-def compared(data: str, trials: Trials) -> Table:
+def comparison(data: str, outcomes: Outcomes) -> Table:
     """Each method's figures beside the paper's."""
     rows = []
-    for contender, trial in sorted(trials.items(), key=lambda one: one[1].mrr):
+    for contender, outcome in sorted(outcomes.items(), key=lambda one: one[1].mrr):
         method = SAME.get(contender.key, contender.key)
-        paper = PAPER.get("" if contender.key == "omba" else method, {}).get(short(data), (None,) * 3)
-        rows.append([NAMES[contender.key], *paper, trial.mrr, trial.recall(1), trial.dcg])
+        paper = PAPER.get("" if contender.key == "omba" else method, {}).get(data, (None,) * 3)
+        rows.append([NAMES[contender.key], *paper, outcome.mrr, outcome.recall(1), outcome.dcg])
     columns = ("method", "paper: MRR", "paper: R@1", "paper: DCG", "here: MRR", "here: R@1", "here: DCG")
-    return Table(f"Finding a hidden product, {short(data)}", columns, rows, digits=4)
+    return Table(f"Finding a hidden product, {data}", columns, rows, digits=4)
 
 
-def margins(found: Mapping[str, Trials]) -> Table:
+def margins(found: Mapping[str, Outcomes]) -> Table:
     """By how much OMBA is above the best baseline, as it ships, without categories, and with the paper's settings."""
     rows = []
-    for data, trials in found.items():
-        other, best = best_baseline(trials)
+    for data, outcomes in found.items():
+        other, best = best_baseline(outcomes)
         cells = []
         for contender in (Contender("omba"), NO_CATEGORIES, Contender("omba-paper")):
-            if contender in trials:
-                share, error = trials[contender].margin(best)
+            if contender in outcomes:
+                share, error = outcomes[contender].margin(best)
                 cells.append(f"{share:+.1%} ± {error:.1%}")
             else:
                 cells.append("–")
         paper = f"+{MARGINS[data]}%" if data in MARGINS else "–"
-        rows.append([data, f"{named(other)}, {best.mrr:.4f}", paper, *cells])
+        rows.append([data, f"{name_of(other)}, {best.mrr:.4f}", paper, *cells])
     columns = ("data", "best baseline, MRR", "paper", "OMBA", "without categories", "the paper's settings")
     return Table("Margin of OMBA over the best baseline, in MRR", columns, rows, words=6)
 
 
-def costs(found: Mapping[str, Trials]) -> Table:
+def costs(found: Mapping[str, Outcomes]) -> Table:
     """Seconds and memory, beside the complexity the paper states."""
-    methods = [each for trials in found.values() for each in trials]
+    methods = [each for outcomes in found.values() for each in outcomes]
     rows = []
     for contender in dict.fromkeys(methods):
         cells: list[Any] = []
-        for trials in found.values():
-            trial = trials.get(contender)
-            peak = None if trial is None or trial.peak is None else trial.peak / 1e6
-            cells += [None if trial is None else trial.learn_seconds, peak]
+        for outcomes in found.values():
+            outcome = outcomes.get(contender)
+            peak = None if outcome is None or outcome.peak is None else outcome.peak / 1e6
+            cells += [None if outcome is None else outcome.learn_seconds, peak]
         how = "once, online" if is_ours(contender) else "for each window"
         said = COMPLEXITY.get(SAME.get(contender.key, contender.key), "–")
         rows.append([NAMES[contender.key], said, how, *cells])
@@ -171,63 +186,64 @@ def costs(found: Mapping[str, Trials]) -> Table:
     return Table("What it costs", ("method", "memory, paper", "trained", *columns), rows, words=3, digits=0)
 
 
-def large(trials: Trials, windows: int) -> Table:
+def large(outcomes: Outcomes, windows: int) -> Table:
     rows: Rows = [
-        [NAMES[each.key], trial.mrr, trial.recall(1), trial.dcg, trial.learn_seconds]
-        for each, trial in sorted(trials.items(), key=lambda one: one[1].mrr)
+        [NAMES[each.key], outcome.mrr, outcome.recall(1), outcome.dcg, outcome.learn_seconds]
+        for each, outcome in sorted(outcomes.items(), key=lambda one: one[1].mrr)
     ]
     title = f"Complete Journey by product, {windows} windows; what would take too long there is left out"
     return Table(title, ("method", "MRR", "R@1", "DCG", "learn s"), rows, digits=4)
 
 
-def findings(found: Mapping[str, Trials]) -> list[str]:
+def findings(found: Mapping[str, Outcomes]) -> list[str]:
     """What a reader should take away."""
     out = []
-    for data, trials in found.items():
-        paper, default = trials.get(Contender("omba-paper")), trials[Contender("omba")]
-        other, best = best_baseline(trials)
-        if paper is not None and paper.mrr < best.mrr * (1 + MARGINS[short(data)] / 100):
+    for data, outcomes in found.items():
+        paper, default = outcomes.get(Contender("omba-paper")), outcomes[Contender("omba")]
+        other, best = best_baseline(outcomes)
+        if paper is not None and paper.mrr < best.mrr * (1 + MARGINS[data] / 100):
             share, error = paper.margin(best)
             out.append(
-                f"{short(data)}: OMBA with the paper's settings does not reach the paper's margin against baselines "
-                f"that are tuned: {share:+.1%} ± {error:.1%} over {named(other)} (paper: +{MARGINS[short(data)]}%)."
+                f"{data}: OMBA with the paper's settings does not reach the paper's margin against baselines "
+                f"that are tuned: {share:+.1%} ± {error:.1%} over {name_of(other)} (paper: +{MARGINS[data]}%)."
             )
-        plain, value = trials.get(Contender("omba-no-value")), paper
+        plain, value = outcomes.get(Contender("omba-no-value")), paper
         if plain is not None and value is not None and plain.mrr > value.mrr:
             out.append(
-                f"{short(data)}: without value weighting the paper's settings do better ({plain.mrr:.4f} against "
+                f"{data}: without value weighting the paper's settings do better ({plain.mrr:.4f} against "
                 f"{value.mrr:.4f}); the paper reports a gain from it (see table3b)."
             )
-        share, _ = default.margin(trials[NO_CATEGORIES])
+        share, _ = default.margin(outcomes[NO_CATEGORIES])
         out.append(
-            f"{short(data)}: categories, which the baselines do not get, are worth {share:+.1%} of OMBA's MRR; "
+            f"{data}: categories, which the baselines do not get, are worth {share:+.1%} of OMBA's MRR; "
             "the margin without them is in the table."
         )
     return out
 
 
-def picture(found: Mapping[str, Trials]) -> Any:
+def draw(contest: Contest) -> Picture:
     """MRR by method, ours as bars and the paper's as ticks."""
+    found = contest.found
 
     def paint(*axes: Any) -> None:
-        for one, (data, trials) in zip(axes, found.items(), strict=True):
-            rows: Sequence[tuple[Contender, Trial]] = sorted(trials.items(), key=lambda pair: pair[1].mrr)
-            for place, (contender, trial) in enumerate(rows):
-                one.barh(place, trial.mrr, color=BLUE if is_ours(contender) else "#b7bcc4", height=0.66)
+        for one, (data, outcomes) in zip(axes, found.items(), strict=True):
+            rows: Sequence[tuple[Contender, Outcome]] = sorted(outcomes.items(), key=lambda pair: pair[1].mrr)
+            for place, (contender, outcome) in enumerate(rows):
+                one.barh(place, outcome.mrr, color=BLUE if is_ours(contender) else "#b7bcc4", height=0.66)
                 paper = PAPER.get("" if contender.key == "omba" else SAME.get(contender.key, contender.key))
-                beside = trial.mrr
+                beside = outcome.mrr
                 if paper:
                     tick = paper[short(data)][0]
                     one.plot([tick] * 2, [place - 0.42, place + 0.42], color=INK, linewidth=2)
-                    beside = tick if 0 < tick - trial.mrr < 0.07 else trial.mrr
-                one.text(beside + 0.008, place, f"{trial.mrr:.3f}", va="center", fontsize=8, color=SOFT)
+                    beside = tick if 0 < tick - outcome.mrr < 0.07 else outcome.mrr
+                one.text(beside + 0.008, place, f"{outcome.mrr:.3f}", va="center", fontsize=8, color=SOFT)
             one.set_yticks(range(len(rows)), [NAMES[contender.key] for contender, _ in rows], fontsize=8.5)
             one.axvline(0.2745, color="#b9b5ab", linewidth=0.8, linestyle=":")
             one.grid(visible=False)
             one.set(xlim=(0.1, 0.78), xlabel="MRR (black ticks: the paper; dotted: guessing)", title=short(data))
 
     alt = "MRR of every method, OMBA's variants in blue, with the paper's figures as black ticks"
-    return draw("table2", alt, paint, len(found), 5.2 * len(found), 4.8)
+    return picture("table2", alt, paint, len(found), 5.2 * len(found), 4.8)
 
 
-EXPERIMENT = Experiment("table2", "Finding a hidden product: every method", "Table 2", run, minutes=35)
+EXPERIMENT = Experiment("table2", "Finding a hidden product: every method", "Table 2", measure, tell, draw, minutes=35)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from omba.baselines import Triple2Vec
 from omba.baselines.base import unit
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.workshop import Workshop
 from omba.rules import Counts, neighbours
 
 TARGETS = {
@@ -43,34 +44,49 @@ SEEN = 100
 """Products in so many baskets or more are counted, where neighbours are judged over the whole catalogue."""
 
 
-def run(workshop: Workshop) -> Result:
-    baskets = workshop.baskets()
+Judgement = tuple[float, float]
+"""The median lift of products with their nearest, and the share of these in the product's own category."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest products of the paper's examples, beside the paper's, and how all products' nearest were judged."""
+
+    examples: Rows
+    judged: dict[str, Judgement]
+
+
+def measure(context: Context) -> Neighbours:
+    """The nearest products by OMBA and by Triple2Vec, from the same baskets."""
+    baskets = context.baskets()
     labels = list(baskets.product_vocabulary)
     counts = Counts.of(baskets)
-    model = workshop.learned()
+    vectors = vectors_by_method(context, labels)
+    examples: Rows = []
+    for name, label in TARGETS.items():
+        ours, triple = (list_nearest(vectors[method], label, labels, counts) for method in vectors)
+        examples.append([name, PAPER[name][0], ours, PAPER[name][1], triple])
+    categories = category_codes(baskets.attributes, labels)
+    return Neighbours(examples, {method: judge(vectors[method], counts, categories) for method in vectors})
+
+
+def vectors_by_method(context: Context, labels: Sequence[Any]) -> dict[str, NDArray[np.floating[Any]]]:
+    """The product vectors of both methods, in the order of these labels."""
+    model = context.model()
     places = {label: row for row, label in enumerate(model.products)}
     order = np.array([places.get(label, -1) for label in labels])
-    workshop.tell(0.5, "training Triple2Vec")
-    triple = Triple2Vec(seed=workshop.seed).fit(baskets)
-    vectors = {
+    context.progress(0.5, "training Triple2Vec")
+    triple = Triple2Vec(seed=context.seed).fit(context.baskets())
+    return {
         "OMBA": np.where(order[:, None] >= 0, model.product_vectors[order], 0),
         # Both spaces of a product side by side: the cosine is then the mean of the two.
         "Triple2Vec": np.hstack([unit(triple.left[:-1]), unit(triple.right[:-1])]),
     }
-    rows: Rows = []
-    for name, label in TARGETS.items():
-        cells = [listed(vectors[method], label, labels, counts) for method in vectors]
-        rows.append([name, PAPER[name][0], cells[0], PAPER[name][1], cells[1]])
-    categories = category_codes(baskets.attributes, labels)
-    judged = {method: judge(vectors[method], counts, categories) for method in vectors}
-    (lift, same), (other_lift, other_same) = judged["OMBA"], judged["Triple2Vec"]
-    verdict = (
-        "yes"
-        if lift > other_lift and same < other_same
-        else "partly"
-        if lift > other_lift or same < other_same
-        else "no"
-    )
+
+
+def tell(found: Neighbours, context: Context) -> Result:
+    (lift, same), (other_lift, other_same) = found.judged["OMBA"], found.judged["Triple2Vec"]
+    better = (lift > other_lift) + (same < other_same)
     return Result(
         claims=[
             Claim(
@@ -78,20 +94,20 @@ def run(workshop: Workshop) -> Result:
                 "four examples",
                 f"median lift of the five nearest {lift:.1f} against {other_lift:.1f}; in the product's own category "
                 f"{same:.0%} against {other_same:.0%}",
-                verdict,
+                ("no", "partly", "yes")[better],
             ),
         ],
         tables=[
             Table(
                 "The five nearest products",
                 ("target", "OMBA, paper", "OMBA, here", "Triple2Vec, paper", "Triple2Vec, here"),
-                rows,
+                found.examples,
                 words=5,
             ),
             Table(
                 f"Over all products in {SEEN} baskets or more",
                 ("method", "median lift of the nearest", "in the same category"),
-                [[method, figures[0], f"{figures[1]:.0%}"] for method, figures in judged.items()],
+                [[method, figures[0], f"{figures[1]:.0%}"] for method, figures in found.judged.items()],
                 digits=1,
             ),
         ],
@@ -100,11 +116,11 @@ def run(workshop: Workshop) -> Result:
             "deli; four examples prove little, so all products' neighbours are judged by how often they are bought "
             "together and whether they share a category."
         ),
-        settings=f"{workshop.setting}; all baskets read; OMBA with its defaults, Triple2Vec's two spaces side by side",
+        settings=f"{context.setting}; all baskets read; OMBA with its defaults, Triple2Vec's two spaces side by side",
     )
 
 
-def listed(vectors: NDArray[np.floating[Any]], label: str, labels: Sequence[Any], counts: Counts) -> str:
+def list_nearest(vectors: NDArray[np.floating[Any]], label: str, labels: Sequence[Any], counts: Counts) -> str:
     """The five nearest of a product, in words."""
     if label not in labels or counts.products[labels.index(label)] == 0:
         return "not sold in this time"
@@ -119,7 +135,7 @@ def category_codes(attributes: Any, labels: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([names.get(known.get(label), -1) for label in labels], np.int64)
 
 
-def judge(vectors: NDArray[np.floating[Any]], counts: Counts, categories: NDArray[np.int64]) -> tuple[float, float]:
+def judge(vectors: NDArray[np.floating[Any]], counts: Counts, categories: NDArray[np.int64]) -> Judgement:
     """The median lift of products with their nearest, and the share of these in the product's own category."""
     rows = np.flatnonzero(counts.products >= min(SEEN, int(counts.products.max())))
     near, _ = neighbours(vectors, rows, NEAREST, counts.products, min_count=20)
@@ -128,4 +144,4 @@ def judge(vectors: NDArray[np.floating[Any]], counts: Counts, categories: NDArra
     return float(np.median(lift)), float((categories[left] == categories[right]).mean())
 
 
-EXPERIMENT = Experiment("table3a", "The nearest products", "Table 3a", run, minutes=3)
+EXPERIMENT = Experiment("table3a", "The nearest products", "Table 3a", measure, tell, minutes=3)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from omba.baskets import Label
 from omba.model import OMBA
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.workshop import Workshop
 
 PAPER = {
     "Valentine Gifts and Decorations": (
@@ -27,17 +27,25 @@ STABLE = 10
 """Neighbours compared between the two dates."""
 
 
-def run(workshop: Workshop) -> Result:
-    dates = workshop.scale.dates
-    early, late = (workshop.learned(date=date) for date in dates)
+Neighbourhoods = dict[str, tuple[list[Label], list[Label]]]
+"""By product, its nearest at the first date and at the second."""
+
+
+def measure(context: Context) -> Neighbourhoods:
+    """What each product was associated with at either date."""
+    early, late = (context.model(date=date) for date in context.scale.dates)
+    return {name: (near(early, label), near(late, label)) for name, label in TARGETS.items()}
+
+
+def tell(found: Neighbourhoods, context: Context) -> Result:
+    dates = context.scale.dates
+    kept = {name: len(set(first) & set(second)) for name, (first, second) in found.items()}
     rows: Rows = []
-    kept: dict[str, int] = {}
-    for name, label in TARGETS.items():
-        first, second = near(early, label), near(late, label)
-        kept[name] = len(set(first) & set(second))
-        cells = [", ".join(map(str, one[:NEAREST])) or "not sold yet" for one in (first, second)]
+    for name, both in found.items():
+        cells = [", ".join(map(str, one[:NEAREST])) or "not sold yet" for one in both]
         rows.append([name, PAPER[name][0], PAPER[name][1], *cells, f"{kept[name]} of {STABLE}"])
     seasonal, daily = kept["Mangoes"], kept["Frozen Bread"]
+    columns = ("target", "paper, month 11", "paper, month 17", *(f"here, before {date}" for date in dates), "kept")
     return Result(
         claims=[
             Claim(
@@ -48,27 +56,13 @@ def run(workshop: Workshop) -> Result:
                 "yes" if daily > seasonal else "partly" if daily == seasonal else "no",
             ),
         ],
-        tables=[
-            Table(
-                "Most associated products at two dates",
-                (
-                    "target",
-                    "paper, month 11",
-                    "paper, month 17",
-                    f"here, before {dates[0]}",
-                    f"here, before {dates[1]}",
-                    "kept",
-                ),
-                rows,
-                words=6,
-            )
-        ],
+        tables=[Table("Most associated products at two dates", columns, rows, words=6)],
         differs=(
             f"The public year has calendar dates: here it is the same model read before {' and before '.join(dates)}, "
             "where the paper has months 11 and 17 of its two years; products in fewer than 20 baskets by then are "
             "left out."
         ),
-        settings=f"{workshop.setting}; OMBA with its defaults, product types, nearest by cosine",
+        settings=f"{context.setting}; OMBA with its defaults, product types, nearest by cosine",
     )
 
 
@@ -80,4 +74,4 @@ def near(model: OMBA, label: str) -> list[Label]:
     return [product for product, _ in model.similar(label, n=len(often)) if often[product] >= 20][:STABLE]
 
 
-EXPERIMENT = Experiment("table4", "Associations at two dates", "Table 4", run, minutes=0.1)
+EXPERIMENT = Experiment("table4", "Associations at two dates", "Table 4", measure, tell)

@@ -7,6 +7,7 @@ fitted as a straight line to the logarithms.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,20 @@ from numpy.typing import NDArray
 from scipy.stats import linregress
 
 from omba.model.prices import Prices
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.fig1a import DEAREST, sales_by_price
-from omba.reproduce.result import Claim, Result, Table
-from omba.reproduce.style import BLUE, PAPER, RED, draw
-from omba.reproduce.workshop import Workshop
+from omba.reproduce.result import Claim, Picture, Result, Table
+from omba.reproduce.style import BLUE, PAPER, RED, picture
 
 INTERCEPT, SLOPE = 15.5, -2.3
 """The paper's line: ln h = 15.5 − 2.3 ln SV, p = 5.4·10⁶."""
 
-Floats = NDArray[np.float64]
+Line = tuple[float, float, float]
+"""Intercept, slope and R²."""
 
 
-def line(sales: NDArray[np.int64], first: int = 1) -> tuple[float, float, float]:
+def line(sales: NDArray[np.int64], first: int = 1) -> Line:
     """Intercept, slope and R² of ln sales over ln price, from `first` dollars on; prices without sales are left out."""
     dollars = np.arange(len(sales))
     some = (sales > 0) & (dollars >= first)
@@ -34,24 +36,43 @@ def line(sales: NDArray[np.int64], first: int = 1) -> tuple[float, float, float]
     return float(found.intercept), float(found.slope), float(found.rvalue**2)
 
 
-def run(workshop: Workshop) -> Result:
-    baskets = workshop.whole()
+@dataclass(frozen=True)
+class PowerLaw:
+    """Sales by dollar, the lines through all of them and from 10 dollars on, and the law that likelihood chooses."""
+
+    sales: NDArray[np.int64]
+    line: Line
+    beyond: Line
+    exponent: float
+    clip: float
+
+
+def measure(context: Context) -> PowerLaw:
+    """Fit the law to the whole year."""
+    baskets = context.whole()
     sales = sales_by_price(baskets)
-    intercept, slope, fit = line(sales)
-    beyond = line(sales, first=10)
     prices = Prices()
     prices.learn(baskets.items, baskets.prices, len(baskets.product_vocabulary))
-    exponent, clip = prices.fit()
+    return PowerLaw(sales, line(sales), line(sales, first=10), *prices.fit())
+
+
+def draw(law: PowerLaw) -> Picture:
+    intercept, slope, _ = law.line
 
     def paint(axes: Any) -> None:
-        some = np.flatnonzero(sales[1:] > 0) + 1
+        some = np.flatnonzero(law.sales[1:] > 0) + 1
         x = np.log(some + 0.5)
-        axes.plot(x, np.log(sales[some]), "o", color=BLUE, label="sales at a price, by dollar")
+        axes.plot(x, np.log(law.sales[some]), "o", color=BLUE, label="sales at a price, by dollar")
         axes.plot(x, intercept + slope * x, color=RED, label=f"line fitted here: {intercept:.1f} − {-slope:.2f} ln SV")
         axes.plot(x, INTERCEPT + SLOPE * x, label="the paper's line: 15.5 − 2.3 ln SV", **PAPER)
         axes.set(xlabel="ln of the price SV, dollars", ylabel="ln of the sales h")
         axes.legend()
 
+    return picture("supp2", "Logarithm of sales over logarithm of price with the fitted line and the paper's", paint)
+
+
+def tell(law: PowerLaw, context: Context) -> Result:
+    intercept, slope, fit = law.line
     return Result(
         claims=[
             Claim(
@@ -68,14 +89,11 @@ def run(workshop: Workshop) -> Result:
                 [
                     ("paper", INTERCEPT, SLOPE, None),
                     (f"here, 1 to {DEAREST} dollars", intercept, slope, fit),
-                    (f"here, 10 to {DEAREST} dollars", *beyond),
-                    (f"here, by likelihood, as value='fit' does (clip {clip:.2f})", None, -exponent, None),
+                    (f"here, 10 to {DEAREST} dollars", *law.beyond),
+                    (f"here, by likelihood, as value='fit' does (clip {law.clip:.2f})", None, -law.exponent, None),
                 ],
                 digits=2,
             ),
-        ],
-        pictures=[
-            draw("supp2", "Logarithm of sales over logarithm of price with the fitted line and the paper's", paint)
         ],
         differs=(
             "One year instead of two, so the intercept must be lower (by ln 2 at least); the paper does not say how it "
@@ -90,4 +108,4 @@ def run(workshop: Workshop) -> Result:
     )
 
 
-EXPERIMENT = Experiment("supp2", "The power law of price", "Supplement, section 2", run)
+EXPERIMENT = Experiment("supp2", "The power law of price", "Supplement, section 2", measure, tell, draw)

@@ -1,4 +1,4 @@
-"""Shelf: finished parts kept on disk, so that a run that was stopped goes on where it was.
+"""Result cache: finished parts kept on disk, so that a run that was stopped goes on where it was.
 
 A part is a JSON file; it is written beside its place and then moved there, so that a stop leaves a whole part or none.
 Parts made under different settings (quick or in full, another seed or version) lie in different folders.
@@ -15,8 +15,14 @@ from typing import Any
 from omba.reproduce.result import Result
 
 
-class Shelf:
-    """The parts of one setting of the run, in one folder."""
+class ResultCache:
+    """The parts of one setting of the run.
+
+    Parameters
+    ----------
+    folder
+        The folder they lie in.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Page: the report as one HTML file, complete in itself: no script, no network, pictures inside."""
+"""HTML: the report as one file, complete in itself: no script, no network, pictures inside."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.report import CITED, TITLE, Report
+from omba.reproduce.reproduction import CITED, TITLE, Reproduction
 from omba.reproduce.result import Cell, Claim, Picture, Result, Table
 
 
-def render(report: Report) -> str:
+def render(report: Reproduction) -> str:
     """The whole page."""
     style = files("omba.reproduce").joinpath("page.css").read_text(encoding="utf-8")
     sections = "\n".join(_section(experiment, result, report) for experiment, result in report.parts)
-    left_out = "".join(f"<p>{escape(id)} is left out: {escape(why)}</p>" for id, why in report.left_out.items())
+    left_out = "".join(f"<p>{escape(id)} is left out: {escape(reason)}</p>" for id, reason in report.left_out.items())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -28,11 +29,11 @@ def render(report: Report) -> str:
     )
 
 
-def _note(report: Report) -> str:
+def _note(report: Reproduction) -> str:
     return f'<p class="quick">{escape(report.scale.words)}</p>\n' if report.scale.words else ""
 
 
-def _thumbnails(report: Report) -> str:
+def _thumbnails(report: Reproduction) -> str:
     """The pictures small, each a link to its place."""
     links = [
         f'<a href="#{experiment.id}"><img src="{_address(result.pictures[0])}" alt="">'
@@ -43,7 +44,7 @@ def _thumbnails(report: Report) -> str:
     return f'<nav class="thumbnails">{"".join(links)}</nav>' if links else ""
 
 
-def _index(report: Report) -> str:
+def _index(report: Reproduction) -> str:
     rows = "".join(_claim(experiment, claim) for experiment, claim in report.claims)
     return (
         '<section id="claims"><h2>What the paper says, and what was found</h2><div class="wide"><table class="claims">'
@@ -52,7 +53,7 @@ def _index(report: Report) -> str:
     )
 
 
-def _claim(experiment: Experiment, claim: Claim) -> str:
+def _claim(experiment: Experiment[Any], claim: Claim) -> str:
     cells = "".join(f"<td>{escape(text)}</td>" for text in (claim.says, claim.paper, claim.ours))
     mark = claim.holds.replace(" ", "-")
     return (
@@ -61,7 +62,7 @@ def _claim(experiment: Experiment, claim: Claim) -> str:
     )
 
 
-def _section(experiment: Experiment, result: Result, report: Report) -> str:
+def _section(experiment: Experiment[Any], result: Result, report: Reproduction) -> str:
     pictures = "".join(
         f'<figure><img src="{_address(picture)}" alt="{escape(picture.alt)}"></figure>' for picture in result.pictures
     )

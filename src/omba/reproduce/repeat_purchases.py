@@ -6,6 +6,7 @@ of different users, over k pairs each, by a one-tailed t-test.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,28 @@ from scipy.stats import ttest_ind
 
 from omba.baselines.base import matrix
 from omba.baskets import Baskets
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.result import Claim, Result, Table
-from omba.reproduce.style import BLUE, RED, draw
-from omba.reproduce.workshop import CJ, PRODUCTS, TF, Workshop
+from omba.reproduce.result import Claim, Picture, Result, Rows, Table
+from omba.reproduce.scale import CJ, PRODUCTS, TF
+from omba.reproduce.style import BLUE, RED, picture
 
 PAPER = {"same": 0.0575, "different": 0.0043, "t": 82.4665, "p": 0.0}
 """Mean cosines and the test, for 100,000 pairs of Complete Journey at its finest level."""
 
+LEVELS = {"Complete Journey, products": PRODUCTS, "Complete Journey, product types": CJ, "Ta-Feng": TF}
+
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Cosines of pairs of baskets, of one user and of two, and the test of their difference."""
+
+    same: Floats
+    different: Floats
+    t: float
+    p: float
 
 
 def tfidf(baskets: Baskets) -> sparse.csr_array:
@@ -68,29 +82,28 @@ def probability(p: float) -> str:
     return f"{p:.0e}" if p > 1e-300 else "below 1e-300"
 
 
-def run(workshop: Workshop) -> Result:
-    levels = {"Complete Journey, products": PRODUCTS, "Complete Journey, product types": CJ, "Ta-Feng": TF}
-    rows: list[tuple[Any, ...]] = [("Complete Journey, paper", PAPER["same"], PAPER["different"], PAPER["t"], "0.0")]
-    drawn: tuple[Floats, Floats] | None = None
-    for title, name in levels.items():
-        baskets = workshop.whole(name)
-        assert baskets.user_codes is not None
-        vectors = tfidf(baskets)
-        same, different = (
-            cosines(vectors, two)
-            for two in pairs(baskets.user_codes, workshop.scale.pairs, np.random.default_rng(workshop.seed))
-        )
-        test = ttest_ind(same, different, equal_var=False, alternative="greater")
-        rows.append(
-            (title, float(same.mean()), float(different.mean()), float(test.statistic), probability(float(test.pvalue)))
-        )
-        drawn = drawn or (same, different)
-    assert drawn is not None
-    same, different = drawn
+def measure(context: Context) -> dict[str, Likeness]:
+    """The likeness of baskets on each data set by its title."""
+    return {title: likeness(context.whole(name), context) for title, name in LEVELS.items()}
+
+
+def likeness(baskets: Baskets, context: Context) -> Likeness:
+    """How alike the baskets of one user are, against those of two."""
+    assert baskets.user_codes is not None
+    vectors = tfidf(baskets)
+    drawn = pairs(baskets.user_codes, context.scale.pairs, np.random.default_rng(context.seed))
+    same, different = (cosines(vectors, two) for two in drawn)
+    test = ttest_ind(same, different, equal_var=False, alternative="greater")
+    return Likeness(same, different, float(test.statistic), float(test.pvalue))
+
+
+def draw(found: dict[str, Likeness]) -> Picture:
+    finest = next(iter(found.values()))
+    curves = ((finest.same, BLUE, "same user", "-"), (finest.different, RED, "different users", "--"))
 
     def paint(axes: Any) -> None:
         edges = np.linspace(0, 0.5, 51)
-        for cosine, colour, name, dash in ((same, BLUE, "same user", "-"), (different, RED, "different users", "--")):
+        for cosine, colour, name, dash in curves:
             above = [(cosine > edge).mean() for edge in edges]
             axes.plot(edges, np.maximum(above, 1e-5), dash, color=colour, label=name)
         axes.set(
@@ -102,26 +115,34 @@ def run(workshop: Workshop) -> Result:
         )
         axes.legend()
 
-    mine = rows[1]
+    return picture("supp1", "Share of pairs of baskets above a cosine: far higher for the same user", paint)
+
+
+def tell(found: dict[str, Likeness], context: Context) -> Result:
+    rows: Rows = [["Complete Journey, paper", PAPER["same"], PAPER["different"], PAPER["t"], "0.0"]]
+    rows += [
+        [title, float(one.same.mean()), float(one.different.mean()), one.t, probability(one.p)]
+        for title, one in found.items()
+    ]
+    finest = next(iter(found.values()))
     return Result(
         claims=[
             Claim(
                 "baskets of one user are more alike than those of two",
                 f"{PAPER['same']} against {PAPER['different']}, t = {PAPER['t']}",
-                f"{mine[1]:.4f} against {mine[2]:.4f}, t = {mine[3]:.1f}",
-                "yes" if mine[3] > 3 else "no",
+                f"{finest.same.mean():.4f} against {finest.different.mean():.4f}, t = {finest.t:.1f}",
+                "yes" if finest.t > 3 else "no",
             ),
         ],
         tables=[
             Table("Mean cosine of two baskets", ("data", "same user", "different users", "t", "p"), rows, digits=4)
         ],
-        pictures=[draw("supp1", "Share of pairs of baskets above a cosine: far higher for the same user", paint)],
         differs=(
-            f"{workshop.scale.pairs:,} pairs of each kind (the paper: 100,000), from one year instead of two; the "
+            f"{context.scale.pairs:,} pairs of each kind (the paper: 100,000), from one year instead of two; the "
             "paper does not say which TF-IDF it takes, here it is log(n / n_product), and Welch's form of the test."
         ),
-        settings=f"seed {workshop.seed}; {workshop.scale.pairs:,} pairs of each kind",
+        settings=f"seed {context.seed}; {context.scale.pairs:,} pairs of each kind",
     )
 
 
-EXPERIMENT = Experiment("supp1", "Users repeat themselves", "Supplement, section 1", run, minutes=0.3)
+EXPERIMENT = Experiment("supp1", "Users repeat themselves", "Supplement, section 1", measure, tell, draw, minutes=0.3)

@@ -1,4 +1,4 @@
-"""Report: all that is finished, before it is written down in any form."""
+"""Reproduction: all that is finished, before it is written down in any form."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Any
 
 from omba.reproduce.experiment import IDS, Experiment
 from omba.reproduce.result import Claim, Result
-from omba.reproduce.shelf import finite
-from omba.reproduce.workshop import Scale
+from omba.reproduce.result_cache import finite
+from omba.reproduce.scale import Scale
 
 TITLE = "The paper, done again"
 CITED = (
@@ -20,10 +21,22 @@ CITED = (
 
 
 @dataclass(frozen=True)
-class Report:
-    """Experiments and their results in the order of the paper, and how they were made."""
+class Reproduction:
+    """Experiments and their results, and how they were made.
 
-    parts: Sequence[tuple[Experiment, Result]]
+    Parameters
+    ----------
+    parts
+        What is finished, in the order of the paper.
+    scale
+        How much of the data was looked at.
+    seed
+        Start of all random numbers.
+    left_out
+        Experiments that could not be done, and the reason.
+    """
+
+    parts: Sequence[tuple[Experiment[Any], Result]]
     scale: Scale
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -34,13 +47,13 @@ class Report:
         return f"omba {version('omba')}, {kind}, seed {self.seed}"
 
     @property
-    def claims(self) -> list[tuple[Experiment, Claim]]:
+    def claims(self) -> list[tuple[Experiment[Any], Claim]]:
         return [(experiment, claim) for experiment, result in self.parts for claim in result.claims]
 
     def tally(self) -> str:
         """How the claims of the paper fared, in words.
 
-        >>> Report([], Scale("full"), 0).tally()
+        >>> Reproduction([], Scale("full"), 0).tally()
         'no claim was tested'
         """
         held = [claim.holds for _, claim in self.claims if claim.holds != "beyond"]

@@ -1,4 +1,4 @@
-"""Mining: the top rules of every miner the paper compares, from the same baskets, found once and shared."""
+"""Miners: the top rules of every miner the paper compares, from the same baskets, found once and shared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets
-from omba.reproduce.workshop import Workshop
+from omba.reproduce.context import Context
 from omba.rules import Counts, Rules, classic
 from omba.rules.from_model import mine_rules
 
@@ -30,28 +30,28 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedRules:
     """The baskets rules were mined from, and the best rules of each miner."""
 
     past: Baskets
     rules: dict[str, Rules]
 
 
-def mined(workshop: Workshop) -> Mined:
+def mine_by_each(context: Context) -> MinedRules:
     """The 100 best rules by each miner before the day of the split; lifts are exact counts over the same baskets."""
-    past = workshop.baskets().between(None, workshop.scale.split)
-    default, paper = (workshop.learned(kind, workshop.scale.split) for kind in ("default", "paper"))
-    workshop.tell(0.8, "mining")
+    past = context.baskets().between(None, context.scale.split)
+    default, paper = (context.model(kind, context.scale.split) for kind in ("default", "paper"))
+    context.progress(0.8, "mining")
     rules = {
         "omba": mine_rules(default, TOP, past),
         "omba-paper": mine_rules(paper, TOP, past, preset="paper", ties=False),
     }
     rules |= {"apriori": apriori(past, "support"), "apriori-lift": apriori(past, "lift")}
-    workshop.tell(0.9, "mining")
+    context.progress(0.9, "mining")
     rules["topk"] = classic.topk(past, TOP, CONFIDENCE)
     consequents = {product for side in rules["omba-paper"].consequents for product in side}
     rules["topk-class"] = classic.topk_class(past, TOP, CONFIDENCE, sorted(consequents))
-    return Mined(past, rules)
+    return MinedRules(past, rules)
 
 
 def apriori(past: Baskets, order: str) -> Rules:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from omba.reproduce.contender import Contender
+from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
-from omba.reproduce.result import Claim, Result, Rows, Table
-from omba.reproduce.style import CYCLE, MARKERS, PAPER, draw
+from omba.reproduce.result import Claim, Picture, Result, Rows, Table
+from omba.reproduce.style import CYCLE, MARKERS, PAPER, picture
 from omba.reproduce.table2 import NAMES, short
-from omba.reproduce.trials import Contender
-from omba.reproduce.workshop import Workshop
 
 CUTS = range(1, 6)
 RECALL = {
@@ -34,34 +34,48 @@ METHODS = {"omba": "omba", "omba-paper": "omba", "triple2vec": "triple2vec", "li
 """Methods here, and the paper's they stand beside."""
 
 
-def run(workshop: Workshop) -> Result:
-    found = {
-        data: {
-            method: [trial.recall(k) for k in CUTS] for method in METHODS if (trial := trials.get(Contender(method)))
+Recalls = dict[str, dict[str, list[float]]]
+"""By data set and method, Recall@1 to 5."""
+
+
+def measure(context: Context) -> Recalls:
+    """The recall of each method that can take part."""
+    return {
+        short(data): {
+            method: [outcome.recall(k) for k in CUTS]
+            for method in METHODS
+            if (outcome := outcomes.get(Contender(method)))
         }
-        for data in workshop.data_sets
-        if (trials := workshop.retrieve(data, map(Contender, METHODS)))
+        for data in context.data_sets
+        if (outcomes := context.retrieve(data, map(Contender, METHODS)))
     }
 
+
+def draw(found: Recalls) -> Picture:
     def paint(*axes: Any) -> None:
         for one, (data, recalls) in zip(axes, found.items(), strict=True):
             for (method, recall), colour, mark in zip(recalls.items(), CYCLE, MARKERS, strict=False):
                 one.plot(CUTS, recall, marker=mark, color=colour, label=NAMES[method])
-            for place, printed in enumerate(RECALL[short(data)].values()):
+            for place, printed in enumerate(RECALL[data].values()):
                 one.plot(CUTS, printed, label="the paper's three" if place == 0 else None, **PAPER)
-            one.set(title=short(data), xlabel="k", xticks=list(CUTS), ylim=(0.1, 1))
+            one.set(title=data, xlabel="k", xticks=list(CUTS), ylim=(0.1, 1))
         axes[0].set(ylabel="Recall@k")
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8.5)
 
+    alt = "Recall at 1 to 5 of OMBA, Triple2Vec and Lift, the paper's dashed"
+    return picture("supp5", alt, paint, len(found), 3.4 * len(found) + 2)
+
+
+def tell(found: Recalls, context: Context) -> Result:
     rows: Rows = []
     for data, recalls in found.items():
-        for method, printed in RECALL[short(data)].items():
-            rows.append([short(data), f"{NAMES[method].split(',')[0]}, paper", *printed])
-        rows += [[short(data), f"{NAMES[method]}, here", *recall] for method, recall in recalls.items()]
+        for method, printed in RECALL[data].items():
+            rows.append([data, f"{NAMES[method].split(',')[0]}, paper", *printed])
+        rows += [[data, f"{NAMES[method]}, here", *recall] for method, recall in recalls.items()]
     claims = [
         Claim(
-            f"{short(data)}: OMBA is ahead at every k",
-            f"R@5 {RECALL[short(data)]['omba'][-1]}",
+            f"{data}: OMBA is ahead at every k",
+            f"R@5 {RECALL[data]['omba'][-1]}",
             f"R@5 {recalls['omba'][-1]:.4f}",
             "yes" if all(recalls["omba"][k] >= max(r[k] for r in recalls.values()) for k in range(5)) else "no",
         )
@@ -70,20 +84,11 @@ def run(workshop: Workshop) -> Result:
     return Result(
         claims=claims,
         tables=[Table("Recall@k", ("data", "method", *(f"R@{k}" for k in CUTS)), rows, words=2, digits=4)],
-        pictures=[
-            draw(
-                "supp5",
-                "Recall at 1 to 5 of OMBA, Triple2Vec and Lift, the paper's dashed",
-                paint,
-                len(found),
-                3.4 * len(found) + 2,
-            )
-        ],
         differs=(
             "The same trials as in Table 2, with the same differences; a tie counts where its mean rank is k or better."
         ),
-        settings=f"{workshop.setting}; {workshop.scale.windows} windows",
+        settings=f"{context.setting}; {context.scale.windows} windows",
     )
 
 
-EXPERIMENT = Experiment("supp5", "Recall at k", "Supplement, section 5", run, minutes=0.1)
+EXPERIMENT = Experiment("supp5", "Recall at k", "Supplement, section 5", measure, tell, draw)

@@ -1,4 +1,4 @@
-"""History: what the user bought before, and nothing else (beyond the paper).
+"""User history: what the user bought before, and nothing else (beyond the paper).
 
     score(y | u) = log(1 + p(y | u) / p(y))
 
@@ -17,7 +17,7 @@ from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 
 
-class History(Scorer):
+class UserHistory(Scorer):
     """The user's own share of a product against everybody's; nothing to say of a user not met before."""
 
     help = "the user's own purchases, against everybody's"

@@ -1,0 +1,127 @@
+"""What the truth test found: rules that held, pairs that appeared, and how good the forecast was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FEW = 5
+"""Pairs seen fewer times are those counting alone says little of; products must have been seen as often."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The best `top` rules of a ranking: shares with the lift asked for before and after, and their rarity."""
+
+    ranking: str
+    top: int
+    before: float
+    holds: float
+    support: float
+    """Median support of those that hold, before."""
+
+
+@dataclass(frozen=True)
+class Appeared:
+    """The best `top` unseen pairs: the share that then occurred, and what chance would have brought.
+
+    Chance is the mean over the same pairs of 1 − exp(−n′_a·n′_b / n′): the probability of at least one basket with
+    both, were the products bought independently as often as they were in the period after.
+    """
+
+    ranking: str
+    top: int
+    occurred: float
+    chance: float
+
+    @property
+    def ratio(self) -> float:
+        return self.occurred / self.chance if self.chance else float("nan")
+
+
+@dataclass(frozen=True)
+class Likely:
+    """How likely the later counts of pairs seen fewer than 5 times were: the mean Poisson log-likelihood."""
+
+    lift: str
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Share of pairs whose later lift lay in the 90% interval, and below it."""
+
+    pairs: str
+    number: int
+    inside: float
+    below: float
+
+
+@dataclass(frozen=True)
+class TruthTest:
+    """What came true. `str()` gives tables, `to_dict()` plain numbers.
+
+    Parameters
+    ----------
+    baskets_before, baskets_after
+        Baskets learned, and baskets judged by.
+    lift
+        A rule holds if its lift is above this afterwards.
+    held
+        By ranking and length, how many of the best rules hold.
+    appeared
+        By ranking, how many of the best unseen pairs then occurred.
+    likely
+        By forecast, how likely it made the later counts.
+    covered
+        By kind of pair, how often the later lift lay in the interval.
+    """
+
+    baskets_before: int
+    baskets_after: int
+    lift: float
+    held: list[Held]
+    appeared: list[Appeared]
+    likely: list[Likely]
+    covered: list[Covered]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, for JSON."""
+        out = asdict(self)
+        for row, appeared in zip(out["appeared"], self.appeared, strict=True):
+            row["ratio"] = appeared.ratio
+        return out
+
+    def __str__(self) -> str:
+        lift = f"{self.lift:g}"
+        parts = [
+            f"Learned {self.baskets_before:,} baskets, judged by the {self.baskets_after:,} after.",
+            align(
+                ("best rules by", "top", f"lift > {lift} before", f"lift > {lift} after", "median support"),
+                [(h.ranking, h.top, f"{h.before:.3f}", f"{h.holds:.3f}", f"{h.support:.5f}") for h in self.held],
+            ),
+            align(
+                ("unseen pairs by", "top", "occurred", "by chance", "ratio"),
+                [(a.ranking, a.top, f"{a.occurred:.3f}", f"{a.chance:.4f}", f"{a.ratio:.1f}") for a in self.appeared],
+            ),
+            align(
+                (f"later counts of pairs seen < {FEW} times, by", "log-likelihood"),
+                [(one.lift, f"{one.log_likelihood:.4f}") for one in self.likely],
+            ),
+            align(
+                ("90% interval of the lift shown", "pairs", "inside", "below"),
+                [(c.pairs, f"{c.number:,}", f"{c.inside:.3f}", f"{c.below:.3f}") for c in self.covered],
+            ),
+        ]
+        return "\n\n".join(parts)
+
+
+def align(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table in plain text: words to the left, numbers to the right."""
+    lines = [list(head), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))])
+        for line in lines
+    )
