@@ -9,7 +9,6 @@ from omba.baselines import (
     ALS,
     EASE,
     NMF,
-    History,
     Item2Vec,
     Lift,
     Pop,
@@ -17,6 +16,7 @@ from omba.baselines import (
     Queries,
     Sup,
     Triple2Vec,
+    UserHistory,
     make,
     methods,
 )
@@ -90,7 +90,7 @@ def test_lift_of_a_small_shop_by_hand(shop):
 
 
 def test_history_weighs_a_users_share_against_everybodys(shop):
-    history = History().fit(shop)
+    history = UserHistory().fit(shop)
     # Ann bought 5 products, 2 of them sauce; all bought 10, 2 of them sauce.
     scores = history.score([], user="ann", candidates=["sauce", "pasta", "soap"])
     assert scores.tolist() == pytest.approx(np.log1p([(2 / 5) / (2 / 10), (2 / 5) / (3 / 10), 0]).tolist())
@@ -176,7 +176,7 @@ def test_prod2vec_strings_the_baskets_of_a_user_together_and_item2vec_does_not(s
     assert Prod2Vec().sentences(shop, words) == [LISTS[0] + LISTS[1], LISTS[2] + LISTS[3], LISTS[4]]
 
 
-@pytest.mark.parametrize("kind", [NMF, ALS, Prod2Vec, History])
+@pytest.mark.parametrize("kind", [NMF, ALS, Prod2Vec, UserHistory])
 def test_methods_of_users_say_so_where_there_are_none(kind):
     with pytest.raises(InputError, match="no users"):
         kind().fit(Baskets.from_lists(LISTS))
@@ -197,7 +197,7 @@ def test_queries_in_another_vocabulary_are_read_by_label(shop):
         np.array([0, 2]), np.array([2, 3], np.int32), np.array([0], np.int32), np.array([[1, 0]], np.int32),
         theirs, Vocabulary(["ann"]),
     )  # fmt: skip
-    for kind in (Pop, Sup, Lift, History):
+    for kind in (Pop, Sup, Lift, UserHistory):
         method = kind().fit(shop)
         assert method.score_queries(found)[0].tolist() == method.score(["pasta"], "ann", ["sauce", "wine"]).tolist()
 
