@@ -71,11 +71,11 @@ def both(folder, baskets, acknowledged, until, settings, batch=5, every="1d", hi
 def follow(folder, source, until, settings, **_):
     """Follow a file or a stream until so many baskets are taken in."""
     from omba.live import Inbox, Learner
-    from omba.live.files import Files
-    from omba.live.streams import Stream
+    from omba.live.file_feed import FileFeed
+    from omba.live.redis_feed import RedisFeed
 
     inbox, learner = Inbox(folder), Learner(folder, history=None, settings=settings)
-    feed = Stream(source, inbox) if source.startswith("redis:") else Files(Path(source), inbox, {})
+    feed = RedisFeed(source, inbox) if source.startswith("redis:") else FileFeed(Path(source), inbox, {})
     while inbox.accepted < until:
         if not feed.read():
             time.sleep(0.01)

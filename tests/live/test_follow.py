@@ -11,13 +11,13 @@ from itertools import pairwise
 import pytest
 
 import omba
+from omba.baskets.time_spelling import TimeSpelling
 from omba.cli import run
 from omba.errors import InputError
 from omba.live import Inbox, Learner
-from omba.live.files import Files
+from omba.live.file_feed import FileFeed
 from omba.live.follow import follow
-from omba.live.lines import Lines
-from omba.live.spelling import Spelling
+from omba.live.growing_file import GrowingFile
 from omba.store.journal import Tail
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
@@ -35,7 +35,7 @@ class Following:
     def __init__(self, source, model, since=None, **given):
         self.inbox = Inbox(model)
         self.learner = Learner(model, history=None, settings=SETTINGS)
-        self.feed = Files(source, self.inbox, given, since)
+        self.feed = FileFeed(source, self.inbox, given, since)
 
     def look(self):
         handed = self.feed.read()
@@ -151,7 +151,7 @@ def test_without_an_id_a_basket_is_a_users_day_and_whole_when_the_next_day_begin
 def test_quoted_values_may_hold_separators_and_ends_of_lines(tmp_path):
     file = tmp_path / "sales.csv"
     file.write_text(HEADER + '1,"tea, green",u,2017-01-01,1\n1,"soap\nblue ""x""",u,2017-01-01,1\n1,"half')
-    lines = Lines(file)
+    lines = GrowingFile(file)
 
     assert [row["product"] for _, _, row in lines.read()] == ["tea, green", 'soap\nblue "x"']
     assert lines.read() == []
@@ -228,7 +228,7 @@ def test_whole_numbers_are_what_they_were_in_the_rows_that_came_first(tmp_path):
     ],
 )
 def test_times_are_read_by_the_first_spelling_that_reads_them_all(times, name):
-    assert Spelling.of(times, "a file").name == name
+    assert TimeSpelling.of(times, "a file").name == name
 
 
 def test_a_folder_is_read_in_the_order_of_names_and_baskets_may_run_over(world, tmp_path, caplog):

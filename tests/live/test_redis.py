@@ -14,7 +14,7 @@ import pytest
 import omba
 from omba.live import Inbox, Learner, streams
 from omba.live.follow import follow
-from omba.live.streams import Stream
+from omba.live.redis_feed import RedisFeed
 from omba.store.journal import Tail
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
@@ -102,7 +102,7 @@ class Following:
     def __init__(self, server, model):
         self.inbox = Inbox(model)
         self.learner = Learner(model, history=None, settings=SETTINGS)
-        self.feed = Stream(server.address, self.inbox)
+        self.feed = RedisFeed(server.address, self.inbox)
 
     def look(self):
         """Take in all there is, and learn it; what a snapshot has learned is acknowledged."""

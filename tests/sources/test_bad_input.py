@@ -12,7 +12,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from omba.baskets import report as why
+from omba.baskets.reasons import (
+    NO_BASKET,
+    NO_PRODUCT,
+    NO_TIME,
+    NO_USER,
+    PRICE_MISSING,
+    PRICE_NOT_POSITIVE,
+    QUANTITY_MISSING,
+    RETURNED,
+)
 from omba.errors import InputError
 from omba.sources import read_baskets, stream_baskets
 
@@ -141,8 +150,8 @@ def test_rows_are_dropped_or_changed_for_a_reason_and_the_total_adds_up(tmp_path
     assert str(basket.prices[1:]) == "[nan, nan, nan]"
     assert basket.quantities == [5.0, 1.0, 1.0, 1.0]
     report = baskets.report
-    assert report.dropped == Counter({why.NO_PRODUCT: 1, why.NO_BASKET: 1, why.NO_TIME: 1, why.RETURNED: 2})
-    assert report.changed == Counter({why.PRICE_MISSING: 2, why.PRICE_NOT_POSITIVE: 2, why.QUANTITY_MISSING: 1})
+    assert report.dropped == Counter({NO_PRODUCT: 1, NO_BASKET: 1, NO_TIME: 1, RETURNED: 2})
+    assert report.changed == Counter({PRICE_MISSING: 2, PRICE_NOT_POSITIVE: 2, QUANTITY_MISSING: 1})
     assert (report.rows, report.kept, report.merged) == (11, 4, 2)
     assert report.rows == report.kept + report.merged + sum(report.dropped.values())
     assert "2 dropped: quantity zero or negative: a return or a correction" in str(report)
@@ -151,13 +160,13 @@ def test_rows_are_dropped_or_changed_for_a_reason_and_the_total_adds_up(tmp_path
 def test_a_row_without_user_has_no_basket_where_a_basket_is_a_users_day() -> None:
     baskets = read_baskets(pd.DataFrame({"user": ["u", None], "day": [1, 1], "product": ["a", "b"]}))
     assert [b.id for b in baskets] == ["u 1"]
-    assert baskets.report.dropped == {why.NO_USER: 1}
+    assert baskets.report.dropped == {NO_USER: 1}
 
 
 def test_all_rows_may_be_dropped_and_that_is_said() -> None:
     baskets = read_baskets(pd.DataFrame({"basket": [1, 2], "product": [None, ""], "price": [1.0, 2.0]}))
     assert (len(baskets), baskets.n_items, list(baskets.windows(2))) == (0, 0, [])
-    assert baskets.report.dropped == {why.NO_PRODUCT: 2}
+    assert baskets.report.dropped == {NO_PRODUCT: 2}
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:

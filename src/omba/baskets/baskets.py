@@ -19,15 +19,31 @@ from numpy.typing import NDArray
 
 from omba.baskets.clock import Clock, Moment
 from omba.baskets.long import long_table, write_long
-from omba.baskets.report import NO_PRODUCT, Report
-from omba.baskets.vocabulary import Label, Vocabulary, as_label
+from omba.baskets.reasons import NO_PRODUCT
+from omba.baskets.report import Report
+from omba.baskets.spelling import as_label
+from omba.baskets.vocabulary import Label, Vocabulary
 from omba.baskets.windows import Every, runs
 from omba.errors import InputError
 
 
 @dataclass(frozen=True)
 class Basket:
-    """One visit, in the labels the data gave."""
+    """One visit, in the labels the data gave.
+
+    Parameters
+    ----------
+    id
+        What the basket is called, or its number.
+    products
+        Each product once, in the order of the rows.
+    user, store
+        Who bought, and where; None where it is not known.
+    time
+        A datetime, or a day number on a clock of days.
+    prices, quantities
+        Of each product: the price of one piece (NaN where it is not known) and the pieces.
+    """
 
     id: Label
     products: list[Label]
@@ -42,9 +58,30 @@ class Basket:
 class Baskets:
     """A run of baskets in time order.
 
-    `items` holds product codes, each product once a basket; `prices` the price of one piece (NaN where it
-    is not known); `user_codes` and `store_codes` are −1 where there is none; `times` are the clock's
-    integers, ascending. `start` and `stop` are set on windows: the span of time they stand for.
+    Parameters
+    ----------
+    offsets
+        Where each basket begins in `items`, and where the last one ends.
+    items
+        Product codes, each product once a basket.
+    product_vocabulary, user_vocabulary, store_vocabulary
+        The labels behind the codes.
+    user_codes, store_codes
+        The user and the store of each basket, −1 where there is none.
+    times
+        The clock's integers, ascending.
+    prices, quantities
+        Of each item: the price of one piece, NaN where it is not known, and the pieces.
+    ids
+        What the baskets are called; without it, their numbers.
+    clock
+        What `times` count.
+    attributes
+        A table with a column `product` and any of name, department, category, …
+    report
+        What became of the rows.
+    start, stop
+        Set on windows: the span of time they stand for.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese", "sauce"]])
     >>> len(baskets), baskets.n_items, baskets.products
@@ -78,7 +115,8 @@ class Baskets:
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         codes, ids, report = [np.empty(0, np.int32)], [], Report()
         for number, products in enumerate(lists, first):
-            labels = [as_label(product, number) for product in _listed(products, number)]
+            place = f"basket {number}"
+            labels = [as_label(product, place) for product in _products(products, place)]
             known = [label for label in labels if label is not None]
             report.rows += len(labels)
             report.dropped[NO_PRODUCT] += len(labels) - len(known)
@@ -196,10 +234,10 @@ class Baskets:
         write_long(self, path)
 
 
-def _listed(products: object, number: int) -> Iterable[object]:
+def _products(products: object, place: str) -> Iterable[object]:
     if isinstance(products, str | bytes) or not isinstance(products, Iterable):
         raise InputError(
-            f"basket {number} is {products!r}, not a list of products: give lists, as in [['pasta', 'sauce'], ['soap']]"
+            f"{place} is {products!r}, not a list of products: give lists, as in [['pasta', 'sauce'], ['soap']]"
         )
     return products
 

@@ -41,6 +41,10 @@ class Clock(Enum):
             return _day(moment)
         return _microseconds(moment)
 
+    def day(self, tick: int) -> int:
+        """The number of the day a tick falls in: a day ends at midnight, in UTC where the data carry a zone."""
+        return tick if self is Clock.DAY else tick // MICROSECONDS["d"]
+
     def show(self, tick: int) -> datetime | int:
         """The integer as a person would write it: a datetime, or a day number."""
         return EPOCH + timedelta(microseconds=int(tick)) if self is Clock.DATETIME else int(tick)
@@ -62,8 +66,15 @@ def _microseconds(moment: Moment) -> int:
         except ValueError:
             raise InputError(f"{moment!r} is not a date: write it as '2017-10-01' or '2017-10-01T08:30'") from None
     if isinstance(moment, datetime):
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC).replace(tzinfo=None)
-    elif isinstance(moment, date):
-        moment = datetime(moment.year, moment.month, moment.day)
+        return ticks(moment)
+    if isinstance(moment, date):
+        return ticks(datetime(moment.year, moment.month, moment.day))
     return int(np.array(moment, "datetime64[us]").astype(np.int64))
+
+
+def ticks(moment: datetime) -> int:
+    """Microseconds since 1970, in UTC where the moment has a zone."""
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    since = moment - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

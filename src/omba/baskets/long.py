@@ -24,9 +24,9 @@ def long_table(baskets: Baskets) -> pa.Table:
     visit = np.repeat(np.arange(len(baskets)), baskets.sizes)
     ids = pa.array(np.arange(len(baskets))) if baskets.ids is None else baskets.ids
     columns: dict[str, Any] = {"basket_id": ids.take(pa.array(visit))}
-    columns["product"] = labelled(baskets.product_vocabulary, baskets.items)
+    columns["product"] = label_column(baskets.product_vocabulary, baskets.items)
     if baskets.user_codes is not None:
-        columns["user_id"] = labelled(baskets.user_vocabulary, baskets.user_codes[visit])
+        columns["user_id"] = label_column(baskets.user_vocabulary, baskets.user_codes[visit])
     if baskets.times is not None:
         ticks = pa.timestamp("us") if baskets.clock is Clock.DATETIME else pa.int64()
         columns["timestamp"] = pa.array(baskets.times[visit]).cast(ticks)
@@ -35,7 +35,7 @@ def long_table(baskets: Baskets) -> pa.Table:
     if baskets.quantities is not None:
         columns["quantity"] = pa.array(baskets.quantities)
     if baskets.store_codes is not None:
-        columns["store_id"] = labelled(baskets.store_vocabulary, baskets.store_codes[visit])
+        columns["store_id"] = label_column(baskets.store_vocabulary, baskets.store_codes[visit])
     return pa.table(columns | _attributes(baskets))
 
 
@@ -50,7 +50,7 @@ def write_long(baskets: Baskets, path: str | Path) -> None:
         raise InputError(f"{str(path)!r} does not say what to write: end the name in .csv, .tsv or .parquet")
 
 
-def labelled(vocabulary: Vocabulary, codes: NDArray[np.int32]) -> pa.Array:
+def label_column(vocabulary: Vocabulary, codes: NDArray[np.int32]) -> pa.Array:
     """The labels of codes as an Arrow column, null where a code is −1; labels of both kinds become text."""
     labels = list(vocabulary)
     if len({type(label) for label in labels}) > 1:
@@ -66,5 +66,5 @@ def _attributes(baskets: Baskets) -> dict[str, Any]:
     rows[codes] = np.arange(len(codes))
     rows[-1] = -1  # where products the vocabulary does not know have landed
     places = rows[baskets.items]
-    taken = baskets.attributes.drop_columns("product").take(pa.array(places, mask=places < 0))
-    return {name: taken[name] for name in taken.column_names}
+    described = baskets.attributes.drop_columns("product").take(pa.array(places, mask=places < 0))
+    return {name: described[name] for name in described.column_names}

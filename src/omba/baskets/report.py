@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-NO_PRODUCT = "no product"
-NO_BASKET = "no basket"
-NO_USER = "no user to make a basket of"
-NO_TIME = "no time"
-RETURNED = "quantity zero or negative: a return or a correction"
-"""Why a row is dropped."""
-
-PRICE_MISSING = "price missing: taken as not known"
-PRICE_NOT_POSITIVE = "price zero or negative: taken as not known"
-QUANTITY_MISSING = "quantity missing: taken as one piece"
-"""What of a row is changed; the row itself is kept."""
-
 
 @dataclass
 class Report:
     """Rows in, rows kept, rows dropped or merged with the reason, and notes in words.
 
     `rows == kept + merged + sum(dropped.values())` holds at all times.
+
+    Parameters
+    ----------
+    rows
+        Rows read.
+    kept
+        Rows that are a product in a basket.
+    merged
+        Rows whose product was in the basket already.
+    dropped
+        Rows left out, by the reason (`omba.baskets.reasons`).
+    changed
+        Rows kept with a price or a quantity taken as not known, by the reason.
+    columns
+        The name of the column in each role.
+    notes
+        What else is worth knowing, a sentence each.
     """
 
     rows: int = 0

@@ -9,24 +9,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.errors import InputError
-
 Label = str | int
-
-
-def as_label(value: object, basket: object) -> Label | None:
-    """A product as a label: text or a whole number; None, NaN and empty text are no product."""
-    if isinstance(value, str):
-        return str(value) or None
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return int(value)
-    if value is None or value != value:
-        return None
-    raise InputError(f"basket {basket} holds the product {value!r}: a product is text or a whole number")
 
 
 class Vocabulary(Sequence[Label]):
     """An ordered set of labels; the code of a label is its place.
+
+    Parameters
+    ----------
+    labels
+        The labels to begin with, in the order of their codes.
 
     >>> words = Vocabulary(["pasta", "sauce"])
     >>> words.add(["sauce", "cheese"]).tolist()

@@ -14,10 +14,10 @@ from omba.cli.sources import Columns
 from omba.datasets import is_built_in
 from omba.errors import InputError, SettingError
 from omba.live import Inbox, Learner
-from omba.live.files import Files
+from omba.live.file_feed import FileFeed
 from omba.live.follow import Feed, follow
+from omba.live.redis_feed import RedisFeed
 from omba.live.status import LEARNER
-from omba.live.streams import Stream
 from omba.model import OMBA
 from omba.model.snapshot import CURRENT, peek
 from omba.settings import Value
@@ -84,12 +84,12 @@ def opened(source: str, inbox: Inbox, learner: Learner, columns: Columns) -> Fee
         if columns.named():
             role, name = next(iter(columns.named().items()))
             raise InputError(f"--{role} {name!r} names a column, but entries of a stream have none: leave it out")
-        return Stream(source, inbox)
+        return RedisFeed(source, inbox)
     path = Path(source).expanduser()
     if not path.exists():
         raise InputError(f"there is no file or folder {source!r} to follow: check the path")
     model = learner.model
-    return Files(path, inbox, columns.named(), model.last_time if model.n_windows and not model.position else None)
+    return FileFeed(path, inbox, columns.named(), model.last_time if model.n_windows and not model.position else None)
 
 
 def agree(folder: Path, kept: Mapping[str, Value], wanted: Mapping[str, Value]) -> None:

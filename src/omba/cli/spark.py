@@ -9,16 +9,15 @@ from typing import Any
 from omba import terminal
 from omba.cli.sources import Columns
 from omba.datasets import is_built_in, load
-from omba.errors import InputError, SettingError
+from omba.errors import SettingError
 from omba.model import OMBA
 from omba.model.snapshot import CURRENT
 from omba.settings import Value
+from omba.sources.formats import is_tabbed, spark_reader
 from omba.store.keeper import Keeper
 from omba.store.lock import LOCK, Lock
 
 LOCAL = "local[*]"
-READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json"}
-PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
 
 
 def master_of(engine: str) -> str | None:
@@ -83,11 +82,8 @@ def _frame(session: Any, source: str) -> Any:
     if is_built_in(source):
         with quietly():
             return session.createDataFrame(load(source).to_arrow())
-    path = Path(source.rstrip("/"))
-    suffix = path.with_suffix("").suffix if path.suffix.lower() in PACKED else path.suffix
-    reader = READERS.get(suffix.lower(), "parquet" if not suffix else "")
-    if not reader:
-        raise InputError(f"{source!r} is of no kind that is read on Spark: give Parquet, CSV, TSV or JSON lines")
-    options = {"header": True, "inferSchema": True, "sep": "\t" if suffix == ".tsv" else ","} if reader == "csv" else {}
+    reader = spark_reader(source)
+    sep = "\t" if is_tabbed(source) else ","
+    options = {"header": True, "inferSchema": True, "sep": sep} if reader == "csv" else {}
     with plainly(f"reading {source!r}"):
         return session.read.options(**options).format(reader).load(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from omba.baskets import Baskets
-from omba.baskets.attributes import aligned
+from omba.baskets.attributes import align
 from omba.datasets.wheels import Wheel
 from omba.errors import InputError, nearest
 from omba.sources import read_baskets
@@ -66,4 +66,4 @@ def complete_journey(level: str = "product_type") -> Baskets:
     baskets = read_baskets(rows, "basket_id", "product", "user_id", "timestamp", "price", "quantity", "store_id")
     baskets.report.rows += unpaid
     baskets.report.dropped[UNPAID] = unpaid
-    return replace(baskets, attributes=aligned(known, baskets.product_vocabulary)) if names else baskets
+    return replace(baskets, attributes=align(known, baskets.product_vocabulary)) if names else baskets

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omba.baskets import Baskets
-from omba.baskets.attributes import aligned
+from omba.baskets.attributes import align
 from omba.errors import InputError
 from omba.sources import read_baskets
 from omba.sources.engine import Engine, literal
@@ -45,4 +45,4 @@ def instacart(folder: str | Path) -> Baskets:
     finally:
         engine.close()
     baskets = read_baskets(rows, "order_id", "product_id", "user_id", "day")
-    return replace(baskets, attributes=aligned(known, baskets.product_vocabulary))
+    return replace(baskets, attributes=align(known, baskets.product_vocabulary))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from omba.baskets import Baskets, Clock, Vocabulary
+from omba.baskets.reasons import is_returned
 from omba.sources.items import Items, merge
 
 
@@ -36,7 +37,7 @@ class Pile:
         """Take in a basket of the journal; products that went back, with a quantity of zero or less, are left out."""
         if self.first is None or number < self.first:
             self.first = number
-        kept = [product for product in basket["products"] if product.get("quantity", 1) > 0]
+        kept = [product for product in basket["products"] if not is_returned(product.get("quantity"))]
         self.sizes.append(len(kept))
         self.items.extend(self.words.products.add([product["id"] for product in kept]).tolist())
         self.prices.extend(product.get("price", np.nan) for product in kept)

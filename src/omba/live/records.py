@@ -8,30 +8,41 @@ a time gets the time it came in, so that reading the journal again gives the sam
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from omba.baskets import Clock, Label
-from omba.baskets.clock import EPOCH
-from omba.baskets.vocabulary import as_label
+from omba.baskets import Clock
+from omba.baskets.clock import EPOCH, ticks
+from omba.baskets.spelling import as_label
+from omba.baskets.time_spelling import read_time
 from omba.errors import InputError
 from omba.store.ids import key
 
-MOST_DAYS = 1_000_000
-"""Whole numbers up to here are days; larger ones count seconds, or finer, since 1970."""
-SCALES = ((10**11, 10**6), (10**14, 10**3), (10**17, 1))
-"""(bound, microseconds in one): what a large number counts, told by its size."""
 AHEAD = timedelta(days=1)
 """How far a basket may be ahead of the clock on the wall. One of 2099 would make all that follow come late."""
+
+MOST = sys.float_info.max
+"""Prices and quantities beyond it are not finite, and so not known."""
 
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 @dataclass(frozen=True)
 class Record:
-    """A basket ready for the journal: its line, the key of its id, and its time."""
+    """A basket ready for the journal.
+
+    Parameters
+    ----------
+    line
+        The basket as it will stand there.
+    key
+        The key of its id, by which it is known again; 0 without an id.
+    clock, tick
+        Its time.
+    """
 
     line: bytes
     key: int
@@ -43,11 +54,11 @@ def record(basket: Mapping[str, Any], now: datetime) -> Record:
     """Check a basket; `now` is the time in UTC, without a zone."""
     name = basket.get("id")
     shown = "a basket without an id" if name is None else f"basket {name!r}"
-    clock, tick = read_time(basket.get("time"), now, shown)
+    clock, tick = check_time(basket.get("time"), now, shown)
     products = [_product(product, shown) for product in _products(basket, shown)]
     kept: dict[str, Any] = {"time": show_time(clock, tick), "products": products}
     for field in ("id", "user", "store"):
-        if (label := as_label(basket.get(field), shown)) is not None:
+        if (label := as_label(basket.get(field), shown, field)) is not None:
             kept[field] = label
     return Record(line(kept), key(kept.get("id")), clock, tick)
 
@@ -57,39 +68,31 @@ def line(value: Mapping[str, Any]) -> bytes:
     return _write(value).encode("utf-8", "surrogatepass")
 
 
-def read_time(time: object, now: datetime, shown: str) -> tuple[Clock, int]:
-    """A time as given, on its clock: a date and time, or a day's number; none is now.
+def check_time(time: object, now: datetime, shown: str) -> tuple[Clock, int]:
+    """A time as given, on its clock: ISO, or a number as in any other source; none is now.
 
-    >>> read_time(12, datetime(2017, 1, 2), "it")
+    >>> check_time(12, datetime(2017, 1, 2), "it")
     (<Clock.DAY: 'day'>, 12)
-    >>> read_time("1970-01-02T01:00+01:00", datetime(2017, 1, 2), "it")
+    >>> check_time("1970-01-02T01:00+01:00", datetime(2017, 1, 2), "it")
     (<Clock.DATETIME: 'datetime'>, 86400000000)
     """
     if time is None:
         return Clock.DATETIME, ticks(now)
-    if isinstance(time, int) and not isinstance(time, bool):
-        if abs(time) <= MOST_DAYS:
-            return Clock.DAY, time
-        scale = next((scale for bound, scale in SCALES if 0 < time < bound), None)
-        if scale is None:
-            raise InputError(f"{shown} has the time {time}: give a date such as '2017-10-01T08:30Z', or a day's number")
-        tick = time * scale
-    elif isinstance(time, str | datetime):
-        try:
-            moment = datetime.fromisoformat(time) if isinstance(time, str) else time
-        except ValueError:
-            raise InputError(
-                f"{shown} has the time {time!r}: write it as '2017-10-01' or '2017-10-01T08:30Z'"
-            ) from None
-        tick = ticks(moment)
-    else:
-        raise InputError(f"{shown} has the time {time!r}: give a date such as '2017-10-01T08:30Z', or a day's number")
-    if tick > ticks(now + AHEAD):
+    try:
+        clock, tick = read_time(time)
+    except (ValueError, OverflowError):
+        remedy = (
+            "write it as '2017-10-01' or '2017-10-01T08:30Z'"
+            if isinstance(time, str)
+            else "give a date such as '2017-10-01T08:30Z', or a day's number"
+        )
+        raise InputError(f"{shown} has the time {time!r}: {remedy}") from None
+    if clock is Clock.DATETIME and tick > ticks(now + AHEAD):
         raise InputError(
             f"{shown} is of {Clock.DATETIME.show(tick)}, more than a day after now ({now:%Y-%m-%d %H:%M} UTC): correct "
             "its time, or leave it out"
         )
-    return Clock.DATETIME, tick
+    return clock, tick
 
 
 def show_time(clock: Clock, tick: int) -> str | int:
@@ -102,14 +105,6 @@ def tick_of(time: str | int) -> int:
     if isinstance(time, int):
         return time
     return ticks(datetime.fromisoformat(time))
-
-
-def ticks(moment: datetime) -> int:
-    """Microseconds since 1970, in UTC where the moment has a zone."""
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    since = moment - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def utc_now() -> datetime:
@@ -126,14 +121,17 @@ def _products(basket: Mapping[str, Any], shown: str) -> list[Any]:
 def _product(product: Any, shown: str) -> dict[str, Any]:
     """The product with the fields that are known; beyond price and quantity they are attributes."""
     given = product if isinstance(product, Mapping) else {"id": product}
-    label: Label | None = as_label(given.get("id"), shown)
+    label = as_label(given.get("id"), shown)
     if label is None:
         raise InputError(f"{shown} has a product without an id: give each one an 'id'")
     kept: dict[str, Any] = {"id": label}
     for field, value in given.items():
         if field == "id" or value is None or value != value:
             continue
-        if field in ("price", "quantity") and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise InputError(f"{shown} has the {field} {value!r} for product {label!r}: give a number")
+        if field in ("price", "quantity"):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InputError(f"{shown} has the {field} {value!r} for product {label!r}: give a number")
+            if not abs(value) <= MOST:
+                continue
         kept[field] = value
     return kept

@@ -1,4 +1,4 @@
-"""Delimited text: CSV, TSV and their kin. A header names the columns, and every value is text until asked."""
+"""Delimited text: CSV, TSV and their kin. A header names the columns, and every value is text at first."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from pathlib import Path
 from omba.errors import InputError
 from omba.sources.columns import listed
 from omba.sources.engine import Engine, literal
-from omba.sources.files import Files, decoded, legible, not_utf8, unpack
+from omba.sources.files import FileSource, explain_unpacking, open_text, unpack, utf8_error
+from omba.sources.formats import is_tabbed
 
 SEPARATORS = ",;\t|"
 csv.field_size_limit(sys.maxsize)
 
 
-class Delimited(Files):
+class Delimited(FileSource):
     """One or more delimited files under the same header, the columns in any order."""
 
     untyped = True
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
-        super().__init__(paths)
-        self.headers = {path: header(path) for path in paths}
+        super().__init__(paths, engine)
+        self.headers = {path: read_header(path) for path in paths}
         self.files = {path: unpack(path, engine) for path in paths}
         self.columns = dict.fromkeys(self.headers[paths[0]][1], "VARCHAR")
 
@@ -56,7 +57,7 @@ class Delimited(Files):
 
     def explain(self, error: Exception) -> InputError:
         for path in self.paths:
-            if broken := not_utf8(path):
+            if broken := utf8_error(path):
                 return broken
         said = str(error)
         if "CSV" not in said:
@@ -74,23 +75,22 @@ class Delimited(Files):
         return InputError(f"{where} is no proper CSV: look for a quote left open, or mixed line ends")
 
 
-def header(path: Path) -> tuple[str, list[str]]:
-    """The separator and the names of the columns; a name that comes again is told by its number."""
+def read_header(path: Path) -> tuple[str, list[str]]:
+    """The separator and the names of the columns; a name that comes again gets its number."""
     try:
-        with legible(path), decoded(path) as stream:
+        with explain_unpacking(path), open_text(path) as stream:
             first = stream.readline()
-            separator = _separator(path, first)
+            separator = "\t" if is_tabbed(path) else find_separator(first)
             names = next(csv.reader(chain([first], stream), delimiter=separator), [])
     except UnicodeDecodeError:
-        raise not_utf8(path) or InputError(f"{str(path)!r} is not UTF-8: convert it") from None
+        raise utf8_error(path) or InputError(f"{str(path)!r} is not UTF-8: convert it") from None
     if not any(names):
         raise InputError(f"{str(path)!r} is empty: give a file with at least a basket in it")
     return separator, [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
 
 
-def _separator(path: Path, line: str) -> str:
-    if {".tsv", ".tab"} & {ending.lower() for ending in path.suffixes}:
-        return "\t"
+def find_separator(line: str) -> str:
+    """The separator of a header: the one that stands there most often, outside of quotes."""
     bare = re.sub(r'"[^"]*"', "", line)
     return max(SEPARATORS, key=bare.count)
 
@@ -105,7 +105,7 @@ def _index(name: str, header: list[str], path: Path) -> int:
 
 def _lines(path: Path, separator: str) -> Iterator[int]:
     """The number of the line each row begins on; a quoted value may run over several."""
-    with decoded(path) as stream:
+    with open_text(path) as stream:
         reader = csv.reader(stream, delimiter=separator)
         next(reader)
         begin = reader.line_num + 1

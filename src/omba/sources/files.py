@@ -16,25 +16,24 @@ import pyarrow as pa
 
 from omba.errors import InputError, nearest
 from omba.sources.engine import Engine
+from omba.sources.formats import FORMATS, TEXT, Format, compression_of, format_of
 from omba.sources.source import Source
 
 Form = Literal["rows", "baskets"]
 
-KINDS = {
-    ".csv": "text", ".txt": "text", ".tsv": "text", ".tab": "text",
-    ".parquet": "parquet", ".pq": "parquet",
-    ".jsonl": "json", ".ndjson": "json", ".json": "json",
-    ".basket": "baskets", ".baskets": "baskets", ".dat": "baskets", ".fimi": "baskets", ".spmf": "baskets",
-}  # fmt: skip
-PACKED = (".gz", ".zst", ".bz2", ".lz4", ".xz", ".zip")
-READ_PACKED = (".gz", ".zst")
-"""What DuckDB reads as it is; the others are unpacked into the scratch folder first."""
 
+class FileSource(Source):
+    """A source of one or more files.
 
-class Files(Source):
-    """A source of one or more files."""
+    Parameters
+    ----------
+    paths
+        The files, in the order they are read.
+    engine
+        Where they are read, and unpacked if they must be.
+    """
 
-    def __init__(self, paths: list[Path]) -> None:
+    def __init__(self, paths: list[Path], engine: Engine) -> None:
         super().__init__()
         self.paths = paths
         self.title = repr(str(paths[0])) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
@@ -44,7 +43,7 @@ class Files(Source):
         return f" of {str(path)!r}" if len(self.paths) > 1 else ""
 
 
-def find(source: str | Path) -> list[Path]:
+def find_files(source: str | Path) -> list[Path]:
     """The files behind a path or a glob, in the order of their names."""
     path = Path(source).expanduser()
     if path.is_dir():
@@ -61,53 +60,55 @@ def find(source: str | Path) -> list[Path]:
     return found
 
 
-def kind(path: Path) -> str:
+def find_format(path: Path) -> Format:
     """What a file holds, by the ending of its name, else by its first bytes."""
-    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in PACKED]
-    known = KINDS.get(endings[-1]) if endings else None
+    known = format_of(path)
     if known:
         return known
-    with legible(path), opened(path) as stream:
+    with explain_unpacking(path), open_bytes(path) as stream:
         start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
-    return "parquet" if start.startswith(b"PAR1") else "json" if start.startswith((b"{", b"[{")) else "text"
+    return next((one for one in FORMATS if one.begins and start.startswith(one.begins)), TEXT)
 
 
-def unpack(path: Path, engine: Engine) -> Path:
+def unpack(path: Path, engine: Engine, seeks: bool = False) -> Path:
     """A path DuckDB can read: itself, or its content unpacked into the scratch folder."""
     if path.stat().st_size == 0:
         raise InputError(f"{str(path)!r} is empty: give a file with at least a basket in it")
-    packed = path.suffix.lower()
-    if packed not in PACKED or (packed in READ_PACKED and kind(path) != "parquet"):
+    packed = compression_of(path)
+    if packed is None or (packed.duckdb and not seeks):
         return path
     target = engine.folder / "unpacked" / path.with_suffix("").name
     target.parent.mkdir(exist_ok=True)
-    with legible(path), opened(path) as stream, target.open("wb") as out:
+    with explain_unpacking(path), open_bytes(path) as stream, target.open("wb") as out:
         shutil.copyfileobj(stream, out, 1 << 20)
     return target
 
 
-def opened(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked on the way."""
-    packed = path.suffix.lower()
-    if packed == ".zip":
+    packed = compression_of(path)
+    if packed is not None and not packed.local:
+        raise InputError(f"{str(path)!r} is packed as {packed.ending}, which Spark alone reads: unpack it first")
+    ending = packed.ending if packed else ""
+    if ending == ".zip":
         archive = zipfile.ZipFile(path)
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if len(names) != 1:
             raise InputError(f"{str(path)!r} holds {len(names)} files: unpack it, and give those that hold baskets")
         return archive.open(names[0])
-    if packed == ".xz":
+    if ending == ".xz":
         return lzma.open(path)
     return io.BufferedReader(pa.input_stream(str(path)))
 
 
-def decoded(path: Path) -> io.TextIOWrapper:
+def open_text(path: Path) -> io.TextIOWrapper:
     """The text of a file, without a byte order mark."""
-    return io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
 
 
-def not_utf8(path: Path) -> InputError | None:
+def utf8_error(path: Path) -> InputError | None:
     """A sentence on the first bytes that are not UTF-8, or None."""
-    with legible(path), opened(path) as stream:
+    with explain_unpacking(path), open_bytes(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
                 line.decode()
@@ -122,7 +123,7 @@ def not_utf8(path: Path) -> InputError | None:
 
 
 @contextmanager
-def legible(path: Path) -> Iterator[None]:
+def explain_unpacking(path: Path) -> Iterator[None]:
     """A sentence in place of what the unpackers raise on a file that is not what its name says, or cut off."""
     try:
         yield

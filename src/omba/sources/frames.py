@@ -20,8 +20,14 @@ def is_frame(source: object) -> bool:
     return known or hasattr(source, "__arrow_c_stream__")
 
 
-class Frame(Source):
-    """A data frame; only the columns in use are converted."""
+class FrameSource(Source):
+    """A data frame; only the columns in use are converted.
+
+    Parameters
+    ----------
+    frame
+        Anything that narwhals knows, or that has the Arrow interface.
+    """
 
     title = "the data frame"
 

@@ -11,17 +11,17 @@ import duckdb
 
 from omba.errors import InputError
 from omba.sources.engine import Engine, identifier, literal
-from omba.sources.files import Files, decoded, not_utf8, unpack
+from omba.sources.files import FileSource, open_text, unpack, utf8_error
 
 GUESSES = r"\b(DATE|TIME|TIMESTAMP[A-Z_]*( WITH TIME ZONE)?|UUID|JSON)\b(?=[\[\],)]|$)"
 """Types DuckDB reads into text by how it looks. In JSON text is text; times are read later, by us."""
 
 
-class JsonLines(Files):
+class JsonLines(FileSource):
     """One or more files of JSON objects."""
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
-        super().__init__(paths)
+        super().__init__(paths, engine)
         self.files = ", ".join(literal(escape(str(unpack(path, engine)))) for path in paths)
         try:
             found = engine.execute(f"DESCRIBE SELECT * FROM read_json([{self.files}], sample_size = -1)")
@@ -41,7 +41,7 @@ class JsonLines(Files):
 
     def place(self, engine: Engine, row: int) -> str:
         for path in self.paths:
-            with decoded(path) as stream:
+            with open_text(path) as stream:
                 for number, line in enumerate(stream, 1):
                     if row == 0 and line.strip():
                         return f"line {number:,}{self.among(path)}"
@@ -50,13 +50,13 @@ class JsonLines(Files):
 
     def explain(self, error: Exception) -> InputError:
         for path in self.paths:
-            if broken := not_utf8(path) or _malformed(path):
+            if broken := utf8_error(path) or _malformed(path):
                 return broken
         return super().explain(error)
 
 
 def _malformed(path: Path) -> InputError | None:
-    with decoded(path) as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
                 json.loads(line or "{}")

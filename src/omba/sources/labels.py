@@ -1,11 +1,8 @@
-"""Labels: what a product, user, basket or store is called. Whole numbers stay numbers, text stays text.
-
-In CSV all is text, so a column holds numbers only if every value comes back the same when read as one and
-written again: '1201' does, '01201' and '1,201' do not.
-"""
+"""Labels: SQL for what a product, user, basket or store is called, spelt as `omba.baskets.spelling` says."""
 
 from __future__ import annotations
 
+from omba.baskets.spelling import WHOLE_SQL
 from omba.errors import InputError
 from omba.sources.source import Column
 
@@ -13,7 +10,7 @@ INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT",
 FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
 
 
-def label(column: Column) -> str:
+def label_sql(column: Column) -> str:
     """SQL for the labels of a column; empty text is no label."""
     x, kind = column.sql, column.type
     if kind in INTEGERS:
@@ -22,11 +19,11 @@ def label(column: Column) -> str:
         return x
     if kind.startswith(FRACTIONS):
         return _whole(column)
-    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+    if kind == "BOOLEAN" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
         raise InputError(
             f"column {column.name!r} of {column.source.title} holds {kind.lower()}: labels are text or whole numbers"
         )
-    if column.source.untyped and column.all("try_cast(x AS BIGINT)::VARCHAR = x"):
+    if column.source.untyped and column.all(WHOLE_SQL.format(x="x")):
         return f"{x}::BIGINT"
     return f"nullif({x}::VARCHAR, '')"
 

@@ -1,4 +1,6 @@
-"""Numbers: prices and quantities, and a clear word where a column holds something else."""
+"""Numbers: SQL for prices and quantities, as `omba.baskets.spelling.as_number` reads them, and a clear word where a
+column holds something else.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ REMEDY = {
 }
 
 
-def number(column: Column, role: str) -> str:
+def number_sql(column: Column, role: str) -> str:
     """SQL for the numbers of a column; null where there is none, or it is not finite."""
     x = column.sql
     if column.type == "VARCHAR":

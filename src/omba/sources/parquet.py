@@ -9,18 +9,19 @@ import duckdb
 
 from omba.errors import InputError
 from omba.sources.engine import Engine, identifier, literal
-from omba.sources.files import Files, unpack
+from omba.sources.files import FileSource, unpack
+from omba.sources.formats import PARQUET
 
 FILE_BITS = 40
 """Bits of a row's number that count within its file."""
 
 
-class Parquet(Files):
+class Parquet(FileSource):
     """One or more Parquet files; columns are matched by name."""
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
-        super().__init__(paths)
-        files = ", ".join(literal(escape(str(unpack(path, engine)))) for path in paths)
+        super().__init__(paths, engine)
+        files = ", ".join(literal(escape(str(unpack(path, engine, PARQUET.seeks)))) for path in paths)
         self.sql = f"read_parquet([{files}], union_by_name = true, binary_as_string = true)"
         try:
             described = engine.execute(f"DESCRIBE SELECT * FROM {self.sql}")

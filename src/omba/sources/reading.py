@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from omba.baskets import Baskets, Every
 from omba.errors import InputError
-from omba.sources.columns import recognise, resolve
-from omba.sources.delimited import Delimited, header
+from omba.sources.basket_lines import looks_like_lines
+from omba.sources.columns import ROLES, recognise, resolve
+from omba.sources.delimited import read_header
 from omba.sources.engine import Engine
-from omba.sources.files import Form, find, kind
-from omba.sources.frames import Frame, is_frame
-from omba.sources.jsonlines import JsonLines
-from omba.sources.lines import Lines, looks_like_lines
+from omba.sources.files import Form, find_files, find_format
+from omba.sources.formats import BASKETS, TEXT
+from omba.sources.frames import FrameSource, is_frame
 from omba.sources.nested import Nested
-from omba.sources.parquet import Parquet
 from omba.sources.sorting import SortedStream
 from omba.sources.source import Source
 from omba.sources.stream import BasketStream, ListStream
 
 log = logging.getLogger("omba")
+
+
+class ReadOptions(TypedDict, total=False):
+    """What `read_baskets` can be told about a source, by name."""
+
+    basket: str | None
+    product: str | None
+    user: str | None
+    time: str | None
+    price: str | None
+    quantity: str | None
+    store: str | None
+    attributes: Sequence[str] | None
+    form: Form | None
 
 
 def read_baskets(
@@ -51,42 +64,33 @@ def read_baskets(
     >>> baskets[1].products
     ['pasta', 'soap']
     """
-    given = _given(basket, product, user, time, price, quantity, store)
-    with _stream(source, given, attributes, form, "1d", bounded=False) as stream:
+    names = (basket, product, user, time, price, quantity, store)
+    given = dict(zip(ROLES, names, strict=True))
+    with _open_stream(source, given, attributes, form, "1d", bounded=False) as stream:
         return stream.read()
 
 
-def stream_baskets(
-    source: Any,
-    every: str | int | Every = "1d",
-    basket: str | None = None,
-    product: str | None = None,
-    user: str | None = None,
-    time: str | None = None,
-    price: str | None = None,
-    quantity: str | None = None,
-    store: str | None = None,
-    *,
-    attributes: Sequence[str] | None = None,
-    form: Form | None = None,
-) -> BasketStream:
+def stream_baskets(source: Any, every: str | int | Every = "1d", **options: Unpack[ReadOptions]) -> BasketStream:
     """A stream of the same baskets, window by window, for sources larger than memory.
+
+    The options are those of `read_baskets`: the names of columns, `attributes` and `form`.
 
     >>> stream = stream_baskets([["pasta", "sauce"], ["pasta", "soap"], ["soap"]], every=2)
     >>> [len(window) for window in stream.windows()]
     [2, 1]
     """
-    given = _given(basket, product, user, time, price, quantity, store)
-    return _stream(source, given, attributes, form, every, bounded=True)
+    unknown = options.keys() - ReadOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(
+            f"stream_baskets has no option {min(unknown)!r}: there are {', '.join(ReadOptions.__annotations__)}"
+        )
+    given = {role: options.get(role) for role in ROLES}
+    return _open_stream(source, given, options.get("attributes"), options.get("form"), every, bounded=True)
 
 
-def _given(*names: str | None) -> dict[str, str | None]:
-    return dict(zip(("basket", "product", "user", "time", "price", "quantity", "store"), names, strict=True))
-
-
-def _stream(
+def _open_stream(
     source: Any,
-    given: dict[str, str | None],
+    given: Mapping[str, Any],
     attributes: Sequence[str] | None,
     form: Form | None,
     every: str | int | Every,
@@ -98,8 +102,8 @@ def _stream(
         return ListStream(source, every)
     engine = Engine(bounded)
     try:
-        found = _open_files(source, given, form, engine) if isinstance(source, str | Path) else Frame(source)
-        found, given = _unnested(found, given, engine)
+        found = _open_files(source, given, form, engine) if isinstance(source, str | Path) else FrameSource(source)
+        found, given = _unnest(found, given, engine)
         columns = resolve(given, attributes, list(found.columns), found.title)
         if columns.recognised:
             found.notes.insert(0, f"recognised {columns}")
@@ -110,25 +114,23 @@ def _stream(
         raise
 
 
-def _open_files(source: str | Path, given: dict[str, str | None], form: Form | None, engine: Engine) -> Source:
-    paths = find(source)
-    kinds = {kind(path) for path in paths}
-    if len(kinds) > 1:
-        raise InputError(
-            f"{str(source)!r} matches files of different kinds ({', '.join(sorted(kinds))}): read each apart"
-        )
-    only = kinds.pop()
-    if only == "parquet":
-        return Parquet(paths, engine)
-    if only == "json":
-        return JsonLines(paths, engine)
-    if form is None and not any(given.values()):
-        unknown = only == "text" and recognise("product", header(paths[0])[1]) is None
-        form = "baskets" if only == "baskets" or (unknown and looks_like_lines(paths[0])) else "rows"
-    return Lines(paths, engine) if form == "baskets" else Delimited(paths, engine)
+def _open_files(source: str | Path, given: Mapping[str, str | None], form: Form | None, engine: Engine) -> Source:
+    paths = find_files(source)
+    formats = {find_format(path) for path in paths}
+    if len(formats) > 1:
+        names = ", ".join(sorted(one.name for one in formats))
+        raise InputError(f"{str(source)!r} matches files of different kinds ({names}): read each apart")
+    only = formats.pop()
+    if only in (TEXT, BASKETS):
+        if form is None and not any(given.values()):
+            unknown = only is TEXT and recognise("product", read_header(paths[0])[1]) is None
+            form = "baskets" if only is BASKETS or (unknown and looks_like_lines(paths[0])) else "rows"
+        only = BASKETS if form == "baskets" else TEXT
+    return only.load_reader()(paths, engine)
 
 
-def _unnested(source: Source, given: dict[str, str | None], engine: Engine) -> tuple[Source, dict[str, str | None]]:
+def _unnest(source: Source, given: Mapping[str, str | None], engine: Engine) -> tuple[Source, Mapping[str, str | None]]:
+    """The source with a row a product, where its products are in lists."""
     name = given["product"] or recognise("product", list(source.columns))
     if name is None or not source.columns.get(name, "").endswith("]"):
         return source, given

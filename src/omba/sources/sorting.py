@@ -56,7 +56,7 @@ class SortedStream(BasketStream):
             visits = _Taker(cursor.sql("SELECT * FROM visits ORDER BY rowid").to_arrow_reader(CHUNK))
             items = self._run(
                 f"SELECT visits.rowid AS visit, product{price_and_quantity} FROM rows JOIN visits USING (basket) "
-                "WHERE fate IS NULL ORDER BY visits.rowid, rows.row"
+                "WHERE drop_reason IS NULL ORDER BY visits.rowid, rows.row"
             )
             for part in _whole_visits(items):
                 visit = part["visit"].to_numpy()
@@ -118,7 +118,7 @@ class SortedStream(BasketStream):
         same = f"{key}{''.join(f', min({name}) AS {name}' for name in names)}"
         first = f"{key}{''.join(f', arg_min({name}, row) AS {name}' for name in names)}"
         differ = [f"min({name}) <> max({name})" for name in names]
-        rows = "FROM rows WHERE fate IS NULL"
+        rows = "FROM rows WHERE drop_reason IS NULL"
         # The first value of each basket is dear to find, and where all are the same any of them is the first.
         flags = "".join(f", {condition} AS differ_{role}" for role, condition in zip(roles, differ, strict=True))
         self.engine.execute(f"CREATE TABLE visit AS {same}{flags} {rows} GROUP BY basket")
@@ -140,7 +140,7 @@ class SortedStream(BasketStream):
             return
         known = ", ".join(f"arg_min(a{i}, row) AS {identifier(n)}" for i, n in enumerate(self.columns.attributes))
         self.attributes = self.engine.connection.sql(
-            f"SELECT product, {known} FROM rows WHERE fate IS NULL GROUP BY product ORDER BY min(row)"
+            f"SELECT product, {known} FROM rows WHERE drop_reason IS NULL GROUP BY product ORDER BY min(row)"
         ).to_arrow_table()
 
     @contextmanager

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, Report, Vocabulary
-from omba.baskets.attributes import aligned
+from omba.baskets.attributes import align
 from omba.baskets.windows import runs
 from omba.errors import InputError
 
@@ -47,7 +47,7 @@ class BasketStream(ABC):
         baskets = Baskets.concat(list(self.chunks()))
         if baskets.attributes is None:
             return baskets
-        return replace(baskets, attributes=aligned(baskets.attributes, baskets.product_vocabulary))
+        return replace(baskets, attributes=align(baskets.attributes, baskets.product_vocabulary))
 
     def windows(self, every: str | int | Every | None = None) -> Iterator[Baskets]:
         """The windows in time order; spans with no basket are passed over."""

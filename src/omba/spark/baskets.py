@@ -18,12 +18,12 @@ from uuid import uuid4
 import pyarrow as pa
 
 from omba.baskets import Clock, Every, Moment, Report
-from omba.baskets import report as why
+from omba.baskets.reasons import change_conditions
 from omba.errors import InputError
 from omba.sources.columns import resolve
 from omba.spark.cluster import to_arrow
-from omba.spark.columns import roles
 from omba.spark.failures import plainly
+from omba.spark.roles import quote, take_roles
 from omba.spark.window import SparkWindow
 
 log = logging.getLogger("omba")
@@ -51,16 +51,25 @@ def read_baskets(
     if columns.recognised:
         log.info("the data frame: recognised %s", columns)
     with plainly("reading the data frame"):
-        rows, clock = roles(frame, columns)
+        rows, clock = take_roles(frame, columns)
         return SparkBaskets(rows, clock, tuple(columns.attributes))
 
 
 @dataclass(frozen=True, eq=False)
 class SparkBaskets:
-    """Baskets in a data frame: nothing is read before it is asked for."""
+    """Baskets in a data frame: nothing is read before it is asked for.
+
+    Parameters
+    ----------
+    rows
+        A data frame with a row a product, in the columns of their roles; `drop_reason` says why one is left out.
+    clock
+        What its times count.
+    described_by
+        The names of the attributes, which are the columns a0, a1, …
+    """
 
     rows: Any
-    """A row a product, in the columns of their roles; `fate` tells why one is left out."""
     clock: Clock
     described_by: tuple[str, ...] = ()
 
@@ -69,9 +78,14 @@ class SparkBaskets:
         return self.rows.sparkSession
 
     @property
+    def kept(self) -> Any:
+        """The rows that are not dropped."""
+        return self.rows.where("drop_reason IS NULL")
+
+    @property
     def items(self) -> Any:
         """Each product of each basket once: (basket, product)."""
-        return self.rows.where("fate IS NULL").select("basket", "product").distinct()
+        return self.kept.select("basket", "product").distinct()
 
     @property
     def frame(self) -> Any:
@@ -81,7 +95,7 @@ class SparkBaskets:
         """
         from pyspark.sql import functions as F
 
-        rows = self.rows.where("fate IS NULL")
+        rows = self.kept
         price = F.col("price") if "price" in rows.columns else F.lit(None).cast("double")
         user = F.min("user") if "user" in rows.columns else F.lit(None).cast("string")
         time = F.min("time") if self.clock is not Clock.NONE else F.lit(0).cast("long")
@@ -107,32 +121,28 @@ class SparkBaskets:
 
         if not self.described_by:
             return None
-        kept = self.rows.where("fate IS NULL").groupBy("product")
+        products = self.kept.groupBy("product")
         least = [F.min(f"a{i}").alias(name) for i, name in enumerate(self.described_by)]
         with plainly("reading what is known of products"):
-            return to_arrow(kept.agg(*least).orderBy("product"))
+            return to_arrow(products.agg(*least).orderBy("product"))
 
     def report(self) -> Report:
         """What becomes of the rows; it takes a pass over them."""
         from pyspark.sql import functions as F
 
-        changes: dict[str, Any] = {}
-        if "price" in self.rows.columns:
-            changes |= {why.PRICE_MISSING: F.col("price").isNull(), why.PRICE_NOT_POSITIVE: F.col("price") <= 0}
-        if "quantity" in self.rows.columns:
-            changes |= {why.QUANTITY_MISSING: F.col("quantity").isNull()}
-        counts = [F.count_if(condition).alias(f"n{i}") for i, condition in enumerate(changes.values())]
+        changes = change_conditions(self.rows.columns, quote)
+        counts = [F.count_if(F.expr(condition)).alias(f"n{i}") for i, condition in enumerate(changes.values())]
         with plainly("reading the data frame"):
-            fates = self.rows.groupBy("fate").agg(F.count(F.lit(1)).alias("n"), *counts).collect()
+            found = self.rows.groupBy("drop_reason").agg(F.count(F.lit(1)).alias("n"), *counts).collect()
             kept = self.items.count()
         report = Report(kept=kept)
-        for row in sorted(fates, key=lambda row: row.fate or ""):
+        for row in sorted(found, key=lambda row: row.drop_reason or ""):
             report.rows += row.n
-            if row.fate is None:
+            if row.drop_reason is None:
                 report.merged = row.n - kept
                 report.changed.update({reason: row[f"n{i}"] for i, reason in enumerate(changes) if row[f"n{i}"]})
             else:
-                report.dropped[row.fate] = row.n
+                report.dropped[row.drop_reason] = row.n
         return report
 
     def between(self, start: Moment | None = None, stop: Moment | None = None) -> SparkBaskets:

@@ -47,7 +47,7 @@ def count_pairs(
         coded = codes(baskets, labels).persist()
         # Sent to all tasks, the codes spare the rows a shuffle of their own; the one by basket is all there is.
         small = F.broadcast(coded) if coded.count() <= SENT else coded
-        rows = baskets.rows.where("fate IS NULL").join(small, "product").select("basket", "code")
+        rows = baskets.kept.join(small, "product").select("basket", "code")
         lists = rows.groupBy("basket").agg(F.sort_array(F.collect_set("code")).alias("codes"))
         counted = map_arrow(cap(lists, largest).select("codes"), count_task, "key long, count long")
         pairs = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= minimum)
@@ -69,7 +69,7 @@ def codes(baskets: SparkBaskets, labels: Sequence[Label] | None) -> Any:
 
     if labels is None:
         order = F.row_number().over(Window.orderBy("product")) - 1
-        products = baskets.rows.where("fate IS NULL").select("product").distinct()
+        products = baskets.kept.select("product").distinct()
         return products.select("product", order.cast("int").alias("code"))
     kind = dict(baskets.items.dtypes)["product"]
     column = pa.array(labels, pa.string() if kind == "string" else pa.int64())

@@ -87,7 +87,7 @@ def counted(model: Any, evidence: SparkBaskets, top: int, options: dict[str, Any
     labels, spark = model.products, evidence.spark
     with plainly("counting products"):
         table = to_arrow(count_products(evidence))
-        n = int(evidence.rows.where("fate IS NULL").select("basket").distinct().count())
+        n = int(evidence.kept.select("basket").distinct().count())
     rows = model.product_rows.vocabulary.find(table["product"].to_pylist())
     counts = np.zeros(len(labels), np.int64)
     counts[rows[rows >= 0]] = table["count"].to_numpy()[rows >= 0]

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock
-from omba.baskets.long import labelled
+from omba.baskets.long import label_column
 from omba.spark import census
 from omba.spark.census import Census
 from omba.spark.cluster import map_arrow, quietly, to_arrow
@@ -174,7 +174,7 @@ class LocalWindow:
         ids = pa.array(np.arange(n)) if baskets.ids is None else baskets.ids
         users = pa.nulls(n, pa.string())
         if baskets.user_codes is not None:
-            users = labelled(baskets.user_vocabulary, baskets.user_codes)
+            users = label_column(baskets.user_vocabulary, baskets.user_codes)
         prices = np.full(baskets.n_items, np.nan, np.float32) if baskets.prices is None else baskets.prices
         keys = [user if user is not None else id for user, id in zip(users.to_pylist(), ids.to_pylist(), strict=True)]
         times = np.zeros(n, np.int64) if baskets.times is None else baskets.times
@@ -182,7 +182,7 @@ class LocalWindow:
             "basket": ids,
             "user": users,
             "time": pa.array(times),
-            "products": pa.ListArray.from_arrays(offsets, labelled(baskets.product_vocabulary, baskets.items)),
+            "products": pa.ListArray.from_arrays(offsets, label_column(baskets.product_vocabulary, baskets.items)),
             "prices": pa.ListArray.from_arrays(offsets, pa.array(prices)),
             "part": pa.array([crc32(str(key).encode()) % parts for key in keys], pa.int32()),
         }

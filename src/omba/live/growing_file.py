@@ -1,4 +1,4 @@
-"""Lines: the rows of a file that is still being written, each with the byte it begins at; half a row is left alone."""
+"""A growing file: its rows so far, each with the byte it begins at; half a row at the end is left alone."""
 
 from __future__ import annotations
 
@@ -9,21 +9,30 @@ from pathlib import Path
 from typing import Any
 
 from omba.errors import InputError
-from omba.sources.delimited import header
-from omba.sources.files import kind
+from omba.sources.delimited import read_header
+from omba.sources.files import find_format
+from omba.sources.formats import JSON, TEXT, Format, compression_of
 
 CHUNK = 1 << 20
 """Bytes looked at in one go."""
 Row = dict[str, Any]
 
 
-class Lines:
-    """A CSV, TSV or JSON lines file, from an offset on."""
+class GrowingFile:
+    """A CSV, TSV or JSON lines file, from an offset on.
+
+    Parameters
+    ----------
+    path
+        The file.
+    offset
+        The byte to go on from.
+    """
 
     def __init__(self, path: Path, offset: int = 0) -> None:
         self.path, self.offset = path, offset
-        self.kind = kind(path)
-        if self.kind not in ("text", "json") or path.suffix.lower() in (".gz", ".zst", ".bz2", ".lz4", ".xz", ".zip"):
+        self.format = find_format(path)
+        if not self.format.follows or compression_of(path):
             raise InputError(f"{str(path)!r} cannot be followed: CSV, TSV and JSON lines can, unpacked, as they grow")
         self.separator, self.columns = ",", list[str]()
         self.begun = False
@@ -54,9 +63,9 @@ class Lines:
             first = stream.readline()
         if not first.endswith(b"\n"):
             return False
-        if self.kind == "text":
-            self.separator, self.columns = header(self.path)
-            self.offset = max(self.offset, len(next(_records(self._start(), "text"))))
+        if self.format is TEXT:
+            self.separator, self.columns = read_header(self.path)
+            self.offset = max(self.offset, len(next(_records(self._start(), TEXT))))
         elif first.startswith(b"\xef\xbb\xbf"):
             self.offset = max(self.offset, 3)
         self.begun = True
@@ -67,7 +76,7 @@ class Lines:
             return stream.read(CHUNK)
 
     def _rows(self, data: bytes) -> Iterator[tuple[int, int, Row]]:
-        records = list(_records(data, self.kind))
+        records = list(_records(data, self.format))
         ends = self.offset
         values = self._parse(records)
         for record, row in zip(records, values, strict=True):
@@ -77,7 +86,7 @@ class Lines:
                 yield begin, ends, row
 
     def _parse(self, records: list[bytes]) -> Iterator[Row]:
-        if self.kind == "json":
+        if self.format is JSON:
             for record in records:
                 yield self._object(record)
             return
@@ -99,11 +108,11 @@ class Lines:
         return row
 
 
-def _records(data: bytes, kind: str) -> Iterator[bytes]:
+def _records(data: bytes, format: Format) -> Iterator[bytes]:
     """The whole lines; in CSV a quoted value may run over several."""
     held = b""
     for line in data.split(b"\n")[:-1]:
         held += line + b"\n"
-        if kind == "json" or held.count(b'"') % 2 == 0:
+        if format is JSON or held.count(b'"') % 2 == 0:
             yield held
             held = b""

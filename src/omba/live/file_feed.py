@@ -1,4 +1,4 @@
-"""Files that grow: one that rows are added to, or a folder that files are added to, taken in the order of names."""
+"""File feed: a file that rows are added to, or a folder that files are added to, taken in the order of names."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from omba.errors import InputError
-from omba.live.gather import Gather
+from omba.live.gatherer import Gatherer
+from omba.live.growing_file import GrowingFile
 from omba.live.inbox import Inbox
-from omba.live.lines import Lines
 from omba.live.records import utc_now
-from omba.sources.files import KINDS
+from omba.sources.formats import FORMATS, TEXT
 
 log = logging.getLogger("omba")
 
@@ -23,17 +23,29 @@ HEAD = 1_024
 """Bytes at the start by which a file is known again."""
 
 
-class Files:
-    """A file or a folder as a source: reads what is new, hands on whole baskets with the position after them."""
+class FileFeed:
+    """A file or a folder as a source: reads what is new, hands on whole baskets with the position after them.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder whose files are read in the order of their names.
+    inbox
+        Where baskets are handed to, and where the position is kept.
+    given
+        The columns that were named, by role.
+    since
+        The last time the model knows, for a source that is read the first time.
+    """
 
     def __init__(self, path: Path, inbox: Inbox, given: Mapping[str, str | None], since: int | None = None) -> None:
         self.path, self.inbox, self.name = path, inbox, str(path.resolve())
         self.folder = path.is_dir()
         position = inbox.sources.get(self.name, {"since": since})
         self.since, self.heads = position.get("since"), dict(position.get("heads", {}))
-        self.gather = Gather(repr(str(path)), given, position.get("kinds", {}), self.since)
+        self.gatherer = Gatherer(repr(str(path)), given, position.get("kinds", {}), self.since)
         self.file: str | None = position.get("file")
-        self.lines: Lines | None = None
+        self.lines: GrowingFile | None = None
         self.listed: set[str] = set()
         if self.file is not None:
             self._resume(self.file, position["offset"])
@@ -41,7 +53,7 @@ class Files:
     @property
     def counts(self) -> Counter[str]:
         """What became of rows and baskets that are not learned as they came."""
-        return self.gather.counts
+        return self.gatherer.counts
 
     def read(self) -> int:
         """Hand on what is new; how many baskets."""
@@ -54,7 +66,7 @@ class Files:
             later = self._later()
             rows = lines.read(last=later is not None)
             name = lines.path.name
-            self.gather.add([((name, begin), (name, end), row) for begin, end, row in rows], now)
+            self.gatherer.add([((name, begin), (name, end), row) for begin, end, row in rows], now)
             handed += self._hand_on(everything=not rows)
             if rows:
                 continue
@@ -65,9 +77,9 @@ class Files:
 
     def flush(self) -> int:
         """Take the basket that waits for its end as whole."""
-        if self.lines is None or not self.gather.pending:
+        if self.lines is None or not self.gatherer.pending:
             return 0
-        self.gather.flush((self.lines.path.name, self.lines.offset), utc_now())
+        self.gatherer.flush((self.lines.path.name, self.lines.offset), utc_now())
         return self._hand_on(everything=True)
 
     def learned(self, before: int) -> None:
@@ -77,17 +89,17 @@ class Files:
         """Nothing is held open."""
 
     def _hand_on(self, everything: bool) -> int:
-        baskets = self.gather.whole
+        baskets = self.gatherer.whole
         if not baskets or (len(baskets) < BATCH and not everything):
             return 0
-        file, offset = self.gather.position
+        file, offset = self.gatherer.position
         self.heads = {name: head for name, head in self.heads.items() if name >= file}
-        position = {"file": file, "offset": offset, "heads": self.heads, "kinds": self.gather.kinds.told()}
+        position = {"file": file, "offset": offset, "heads": self.heads, "kinds": self.gatherer.types.to_dict()}
         self.inbox.accept(baskets, source=(self.name, {**position, "since": self.since}))
-        self.gather.whole = []
+        self.gatherer.whole = []
         return len(baskets)
 
-    def _lines(self) -> Lines | None:
+    def _lines(self) -> GrowingFile | None:
         if self.lines is None:
             if not self.folder:
                 self._open(self.path.name)
@@ -102,9 +114,9 @@ class Files:
         place = self._place(name)
         if not place.exists():
             raise InputError(f"there is no file {str(place)!r}: check the path")
-        self.lines = Lines(place, offset)
+        self.lines = GrowingFile(place, offset)
         self.file = name
-        self.gather.new_header()
+        self.gatherer.begin_file(untyped=self.lines.format is TEXT)
 
     def _resume(self, name: str, offset: int) -> None:
         place = self._place(name)
@@ -117,7 +129,7 @@ class Files:
         assert self.lines is not None
         self._check(self.lines)
 
-    def _check(self, lines: Lines) -> None:
+    def _check(self, lines: GrowingFile) -> None:
         """Refuse a file that is not the one that was read before, or only a part of it."""
         try:
             with lines.path.open("rb") as stream:
@@ -154,4 +166,4 @@ class Files:
         return min((name for name in names if name > at), default=None)
 
 
-FOLLOWED = {ending for ending, what in KINDS.items() if what in ("text", "json")}
+FOLLOWED = {ending for one in FORMATS if one.follows for ending in one.endings}

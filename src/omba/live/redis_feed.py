@@ -1,4 +1,4 @@
-"""Redis Streams as a source: entries of a consumer group, acknowledged when a snapshot has learned them.
+"""Redis feed: entries of a Redis Stream for a consumer group, acknowledged when a snapshot has learned them.
 
 `redis://HOST:PORT/STREAM`, with `?group=NAME` where another group than `omba` is wanted and `?db=N` for another
 database. An entry has a field `basket` with a basket as over HTTP, in JSON. One without an id goes by the entry's own,
@@ -30,8 +30,16 @@ ids are remembered for a million, and more than that could not be told from new 
 CONSUMER = "learner"
 
 
-class Stream:
-    """A stream of a Redis server, read by one consumer."""
+class RedisFeed:
+    """A stream of a Redis server, read by one consumer.
+
+    Parameters
+    ----------
+    address
+        `redis://HOST:PORT/STREAM`.
+    inbox
+        Where baskets are handed to.
+    """
 
     def __init__(self, address: str, inbox: Inbox) -> None:
         try:

@@ -1,22 +1,27 @@
-"""Columns: those of a Spark data frame in their roles and as their types allow, with the fate of each row told."""
+"""Roles: the columns of a Spark data frame by what they stand for, of their types, with the drop reason of each row.
+
+What a row means is said in `omba.baskets`, for Spark as for every other reader. Spark does not look at the values
+before it is asked for baskets, so it takes fewer spellings: times are timestamps, dates or days; numbers are numbers.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from omba.baskets import Clock
-from omba.baskets import report as why
+from omba.baskets.clock import MICROSECONDS
+from omba.baskets.reasons import drop_reason_sql
+from omba.baskets.time_spelling import FIRST_TICK, LAST_TICK, MOST_DAYS
 from omba.errors import InputError
 from omba.sources.columns import Columns
 
-MOST_DAYS = 10**6
 WHOLE = ("byte", "short", "integer", "long", "tinyint", "smallint", "int", "bigint")
 FRACTIONS = ("float", "double", "decimal")
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
 
-def roles(frame: Any, columns: Columns) -> tuple[Any, Clock]:
-    """The frame with a column for each role it has, `fate` (why a row is dropped, or null), and how it tells time."""
+def take_roles(frame: Any, columns: Columns) -> tuple[Any, Clock]:
+    """The frame with a column for each role it has, `drop_reason` (null where a row is kept), and how it tells time."""
     from pyspark.sql import functions as F
 
     kinds = dict(frame.dtypes)
@@ -35,25 +40,21 @@ def roles(frame: Any, columns: Columns) -> tuple[Any, Clock]:
     attributes = [frame[name].alias(f"a{i}") for i, name in enumerate(columns.attributes.values())]
     rows = frame.select(*(value.alias(role) for role, value in values.items()), *attributes)
     if "basket" not in values:
-        day = F.col("time") if clock is Clock.DAY else F.floor(F.col("time") / 86_400_000_000)
-        rows = rows.withColumn("basket", F.concat_ws(" ", F.col("user").cast("string"), day.cast("string")))
-    return rows.withColumn("fate", fate(columns)), clock
+        rows = rows.withColumn("basket", F.concat_ws(" ", F.col("user").cast("string"), F.expr(_day(clock))))
+    return rows.withColumn("drop_reason", F.expr(drop_reason_sql(columns.roles, quote))), clock
 
 
-def fate(columns: Columns) -> Any:
-    """Why a row is dropped, in the words of every other reader; null where it is kept."""
-    from pyspark.sql import functions as F
+def quote(name: str) -> str:
+    """A name quoted for Spark's SQL."""
+    return f"`{name.replace('`', '``')}`"
 
-    told = F.when(F.col("product").isNull(), why.NO_PRODUCT)
-    if "basket" in columns.roles:
-        told = told.when(F.col("basket").isNull(), why.NO_BASKET)
-    else:
-        told = told.when(F.col("user").isNull(), why.NO_USER)
-    if "time" in columns.roles:
-        told = told.when(F.col("time").isNull(), why.NO_TIME)
-    if "quantity" in columns.roles:
-        told = told.when(F.col("quantity") <= 0, why.RETURNED)
-    return told
+
+def _day(clock: Clock) -> str:
+    """SQL for the day of a row, as `Clock.day` has it and as the id of a user's day spells it."""
+    if clock is Clock.DAY:
+        return "CAST(time AS STRING)"
+    width = MICROSECONDS["d"]
+    return f"CAST(date_from_unix_date(CAST((time - pmod(time, {width})) div {width} AS INT)) AS STRING)"
 
 
 def label(column: Any, name: str, kind: str) -> Any:
@@ -91,7 +92,8 @@ def time(column: Any, name: str, kind: str) -> tuple[Any, Clock]:
 
     if kind == "date" or kind.startswith("timestamp"):
         wall = column.cast("timestamp_ntz")
-        return F.timestamp_diff("MICROSECOND", F.expr(EPOCH), wall), Clock.DATETIME
+        tick = F.timestamp_diff("MICROSECOND", F.expr(EPOCH), wall)
+        return F.when(tick.between(FIRST_TICK, LAST_TICK), tick), Clock.DATETIME
     if kind in WHOLE:
         day = column.cast("long")
         wrong = F.raise_error(F.concat(F.lit(f"time column '{name}' holds "), day, F.lit(

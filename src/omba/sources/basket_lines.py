@@ -1,4 +1,4 @@
-"""Lines of products, a line a basket: arules' basket form, and the integers of FIMI and SPMF."""
+"""Basket lines: lines of products, a line a basket: arules' basket form, and the integers of FIMI and SPMF."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from omba.errors import InputError
-from omba.sources.delimited import header
+from omba.sources.delimited import read_header
 from omba.sources.engine import Engine, literal
-from omba.sources.files import Files, decoded, not_utf8, unpack
+from omba.sources.files import FileSource, open_text, unpack, utf8_error
 
 LOOK = 1_000
 """Lines looked at to tell what a file holds."""
@@ -25,13 +25,13 @@ def looks_like_lines(path: Path) -> bool:
     return len(counts) > 1 or all(INTEGERS.fullmatch(line) for line in lines)
 
 
-class Lines(Files):
+class BasketLines(FileSource):
     """Files with a basket a line: products apart by spaces where all are integers, else by the separator."""
 
     untyped = True
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
-        super().__init__(paths)
+        super().__init__(paths, engine)
         lines, self.separator = _look(paths[0])
         self.integers = all(INTEGERS.fullmatch(line) for line in lines)
         self.files = ", ".join(literal(escape(str(unpack(path, engine)))) for path in paths)
@@ -75,11 +75,11 @@ class Lines(Files):
         return f"basket {basket + 1:,}"
 
     def explain(self, error: Exception) -> InputError:
-        return next(filter(None, map(not_utf8, self.paths)), None) or super().explain(error)
+        return next(filter(None, map(utf8_error, self.paths)), None) or super().explain(error)
 
 
 def _look(path: Path) -> tuple[list[str], str]:
     """The first lines that hold something, and the separator."""
-    separator, _ = header(path)
-    with decoded(path) as stream:
+    separator, _ = read_header(path)
+    with open_text(path) as stream:
         return [line for line in islice(stream, LOOK) if line.strip()], separator
