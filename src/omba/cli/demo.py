@@ -11,7 +11,7 @@ from omba import demo as demonstration
 from omba import terminal
 from omba.cli.options import Json, Until
 from omba.cli.output import write_json
-from omba.cli.sources import Columns, read
+from omba.cli.sources import ColumnOptions, read
 from omba.rules.export import records
 
 
@@ -23,7 +23,7 @@ def demo(
     json: Json = None,
 ) -> None:
     """Learn a real year of groceries day by day, print its rules, and write a report."""
-    baskets = read("complete-journey", Columns()).between(None, until)
+    baskets = read("complete-journey", ColumnOptions()).between(None, until)
     found = demonstration.run(baskets, out)
     tables = {"strongest": list(records(found.strongest)), "unseen": list(records(found.unseen))}
     if not write_json(tables, json):

@@ -10,7 +10,7 @@ import typer
 from omba import terminal
 from omba.cli import options
 from omba.cli.output import write_json
-from omba.cli.sources import Columns, read
+from omba.cli.sources import ColumnOptions, read
 
 if TYPE_CHECKING:
     from omba.evaluation import Evaluation
@@ -40,7 +40,7 @@ def evaluate(
     from omba.evaluation import evaluate as run_evaluation
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    baskets = read(source, Columns(basket, product, user, time, price, quantity, store))
+    baskets = read(source, ColumnOptions(basket, product, user, time, price, quantity, store))
     done = dict.fromkeys(names, 0.0)
     with terminal.progress("evaluating", 1000 * len(names)) as advance:
 

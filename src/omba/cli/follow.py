@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from omba import terminal
-from omba.cli.sources import Columns
+from omba.cli.sources import ColumnOptions
 from omba.datasets import is_built_in
 from omba.errors import InputError, SettingError
 from omba.live import Inbox, Learner
@@ -46,7 +46,7 @@ class Asked:
 def follow_source(
     source: str,
     folder: Path,
-    columns: Columns,
+    columns: ColumnOptions,
     every: str,
     lateness: str,
     history: str | None,
@@ -78,7 +78,7 @@ def follow_source(
     return learner.model
 
 
-def opened(source: str, inbox: Inbox, learner: Learner, columns: Columns) -> Feed:
+def opened(source: str, inbox: Inbox, learner: Learner, columns: ColumnOptions) -> Feed:
     """The source as a feed. What a model learned from files before it was live is passed over in a file."""
     if source.startswith(REDIS):
         if columns.named():

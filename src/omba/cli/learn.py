@@ -16,7 +16,7 @@ from omba.baskets import Baskets, Clock
 from omba.cli import options
 from omba.cli.follow import agree, follow_source
 from omba.cli.output import write_json
-from omba.cli.sources import Columns, opened, tell
+from omba.cli.sources import ColumnOptions, open_source, say_report
 from omba.cli.spark import learn_on_spark, master_of
 from omba.errors import SettingError
 from omba.model import OMBA
@@ -61,7 +61,7 @@ def learn(
 ) -> None:
     """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
     wanted = {**(PAPER if paper else {}), **options.read_settings(settings)}
-    columns = Columns(basket, product, user, time, price, quantity, store)
+    columns = ColumnOptions(basket, product, user, time, price, quantity, store)
     kept = None if history == "none" else history
     master = master_of(engine)
     if follow and master:
@@ -89,7 +89,7 @@ def learn(
 def _learned(
     source: str,
     folder: Path,
-    columns: Columns,
+    columns: ColumnOptions,
     every: str,
     until: str | None,
     history: str | None,
@@ -102,11 +102,11 @@ def _learned(
     lock = Lock(folder / LOCK, "learns into")
     try:
         learner = _continued(folder, wanted) if goes_on else OMBA(**wanted)  # type: ignore[arg-type]
-        with opened(source, columns, every) as stream:
+        with open_source(source, columns, every) as stream:
             total = len(stream.between(None, until)) if isinstance(stream, Baskets) else stream.total
             with stopping() as stop:
                 _learn(learner, keeper, before(stream.windows(every), until), total, stop)
-            tell(stream.report)
+            say_report(stream.report)
         keeper.end(learner)
     finally:
         lock.release()

@@ -10,7 +10,7 @@ import typer
 from omba import terminal
 from omba.cli.options import Json, ModelFolder
 from omba.cli.output import give, write_json
-from omba.cli.sources import Columns, read
+from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.report.figures import STRONG, counted, number, strong_rows
@@ -59,7 +59,7 @@ def rules(
         product, antecedent, consequent, category, min_price, max_price, status, length,
         minimum=bounds(minimum), maximum=bounds(maximum),
     )  # fmt: skip
-    baskets = None if evidence is None else read(evidence, Columns())
+    baskets = None if evidence is None else read(evidence, ColumnOptions())
     found = mine_rules(
         OMBA.load(model), top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)
     )

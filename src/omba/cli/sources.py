@@ -15,8 +15,8 @@ from omba.terminal import say
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Columns named on the command line; None is to be recognised, "" left out."""
+class ColumnOptions:
+    """Columns named on the command line, by their roles; None is to be recognised, "" left out."""
 
     basket: str | None = None
     product: str | None = None
@@ -27,18 +27,19 @@ class Columns:
     store: str | None = None
 
     def named(self) -> dict[str, Any]:
+        """The columns that were named."""
         return {role: name for role, name in asdict(self).items() if name is not None}
 
 
-def read(source: str, columns: Columns) -> Baskets:
+def read(source: str, columns: ColumnOptions) -> Baskets:
     """All baskets of a source, and a word on every row that was dropped or changed."""
     baskets = _load(source, columns) if is_built_in(source) else read_baskets(source, **columns.named())
-    tell(baskets.report)
+    say_report(baskets.report)
     return baskets
 
 
 @contextmanager
-def opened(source: str, columns: Columns, every: str) -> Iterator[Baskets | BasketStream]:
+def open_source(source: str, columns: ColumnOptions, every: str) -> Iterator[Baskets | BasketStream]:
     """Something to take windows from: a built-in data set, or a stream of files that need not fit in memory."""
     if is_built_in(source):
         yield _load(source, columns)
@@ -47,14 +48,14 @@ def opened(source: str, columns: Columns, every: str) -> Iterator[Baskets | Bask
             yield stream
 
 
-def tell(report: Report) -> None:
+def say_report(report: Report) -> None:
     """Say what became of the rows; which columns were recognised has been said before."""
     for line in str(report).splitlines():
         if not line.startswith("recognised"):
             say(line, style="dim")
 
 
-def _load(source: str, columns: Columns) -> Baskets:
+def _load(source: str, columns: ColumnOptions) -> Baskets:
     if columns.named():
         role, name = next(iter(columns.named().items()))
         raise InputError(f"--{role} {name!r} names a column, but {source!r} is built in and has its own: leave it out")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omba import terminal
-from omba.cli.sources import Columns
+from omba.cli.sources import ColumnOptions
 from omba.datasets import is_built_in, load
 from omba.errors import SettingError
 from omba.model import OMBA
@@ -35,7 +35,7 @@ def master_of(engine: str) -> str | None:
 def learn_on_spark(
     source: str,
     folder: Path,
-    columns: Columns,
+    columns: ColumnOptions,
     every: str,
     until: str | None,
     history: str | None,

@@ -9,7 +9,7 @@ import typer
 from omba import terminal
 from omba.cli import options
 from omba.cli.output import write_json
-from omba.cli.sources import Columns, read
+from omba.cli.sources import ColumnOptions, read
 from omba.model import OMBA
 
 
@@ -31,7 +31,7 @@ def truth(
     """Learn the first part of the baskets, and judge the rules by the rest, beside other rankings."""
     from omba.evaluation import split, truth_test
 
-    baskets = read(source, Columns(basket, product, user, time, price, quantity, store))
+    baskets = read(source, ColumnOptions(basket, product, user, time, price, quantity, store))
     past, _ = split(baskets, until)
     with terminal.progress("learning", len(past)) as advance:
         model = OMBA(seed=seed).fit(past, every, progress=lambda window: advance(len(window), ""))
