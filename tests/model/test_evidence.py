@@ -115,6 +115,32 @@ def test_memory_stays_the_same_however_long_the_stream() -> None:
     assert evidence.nbytes <= before
 
 
+def test_baskets_of_hundreds_of_products_are_counted_whole() -> None:
+    rng = np.random.default_rng(0)
+    baskets = [rng.choice(1_500, size, replace=False).tolist() for size in (301, 600, 1_114, 40, 2)]
+    evidence = counted(baskets, pairs=2_000_000)
+    a, b, n = evidence.observed()
+    truth = Counter(pair for basket in baskets for pair in combinations(sorted(basket), 2))
+    assert dict(zip(zip(a.tolist(), b.tolist(), strict=True), n.tolist(), strict=True)) == truth
+    assert evidence.error == 0
+    assert evidence.exact(a, b).all()
+
+
+def test_a_count_is_known_as_exact_or_as_a_lower_bound() -> None:
+    baskets = world(6_000, 1_500)
+    evidence = counted(baskets, pairs=20_000)
+    truth = Counter(pair for basket in baskets for pair in combinations(sorted(basket), 2))
+    a, b = np.array(list(truth)).T
+    n = np.array(list(truth.values()))
+    least, most, exact = evidence.pairs(a, b), evidence.at_most(a, b), evidence.exact(a, b)
+    assert ((least <= n) & (n <= most) & (most <= least + evidence.error)).all()
+    assert (least[exact] == n[exact]).all()
+    assert 0 < exact.sum() < len(exact)
+    assert evidence.exact(5_000, 5_001), "products that never came were never seen together"
+    evidence.update(*columns([list(range(module.LARGEST + 1))]))
+    assert not evidence.exact(a, b).any(), "a basket of which only a part was paired may hide any pair"
+
+
 def test_a_giant_basket_is_paired_in_part_and_the_error_says_so() -> None:
     evidence = Evidence()
     evidence.update(*columns([list(range(5_000)), [0, 1]]))

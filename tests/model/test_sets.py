@@ -43,7 +43,10 @@ def test_a_count_is_never_more_than_the_truth():
     watch = watching([[0, 1, 2]], n=100)
     evidence.update(*part(lists))
     watch.update(*part(lists), 5)
-    assert watch.counts(np.array([[2, 0, 1], [0, 1, 3]]), evidence).tolist() == [50, 0]
+    asked = np.array([[2, 0, 1], [0, 1, 3]])
+    assert watch.counts(asked, evidence).tolist() == [50, 0]
+    assert watch.exact(asked, evidence).tolist() == [False, True], "0, 1 and 3 cannot have met: 0 and 3 never did"
+    assert watch.exact(asked[:, :2], evidence).all()
 
 
 def test_triangles_join_pairs_that_are_all_linked_the_rarest_first():

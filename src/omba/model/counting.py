@@ -188,6 +188,19 @@ def look_up(a: Rows, b: Rows, table: Words, counts: Longs) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def look_up_most(a: Rows, b: Rows, table: Words, trace: Words, error: int, counts: Longs) -> None:
+    """The count of each pair with what may have been missed: `error` where it is not in the table but left a trace."""
+    slots = len(table) // 2
+    for i in range(len(a)):
+        key = pack(a[i], b[i])
+        slot = locate(table, home(slots, key), key)
+        if table[slot] == EMPTY:
+            counts[i] = error if check_trace(trace, key, False) else 0
+        else:
+            counts[i] = (table[slot + ONE] & COUNT) + (table[slot + ONE] >> MISSED)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def look_for(a: Rows, b: Rows, table: Words, trace: Words, seen: NDArray[np.bool_]) -> None:
     """Whether each pair is in the table or left a trace."""
     slots = len(table) // 2

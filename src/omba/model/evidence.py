@@ -5,7 +5,7 @@ quarter or more is let go, but leaves a trace in a Bloom filter (B. H. Bloom, 19
 so its count is exact; one that comes back may have been missed `error` times at most, as in lossy counting
 (G. S. Manku and R. Motwani, 2002). So for every pair
 
-    pairs(a, b)  ≤  true count  ≤  pairs(a, b) + error.
+    pairs(a, b)  ≤  true count  ≤  at_most(a, b)  ≤  pairs(a, b) + error.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-LARGEST = 300
-"""Products of one basket that are paired; 5,000 would make 12.5 million pairs of a single visit."""
+LARGEST = 2_000
+"""Products of one basket that are paired, at most: 2 million pairs; 5,000 would make 12.5 million of a single visit."""
 FIRST_SLOTS = 1 << 14
 LOAD = 0.75
 LEAST = 10_000
@@ -127,6 +127,17 @@ class Evidence:
         counts = np.empty(left.size, np.int64)
         counting.look_up(left.ravel(), right.ravel(), self._table, counts)
         return counts.reshape(left.shape)
+
+    def at_most(self, a: ArrayLike, b: ArrayLike) -> Longs:
+        """How often each pair was seen, at most: its count and what may have been missed of it."""
+        left, right = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))
+        counts = np.empty(left.size, np.int64)
+        counting.look_up_most(left.ravel(), right.ravel(), self._table, self._trace, self.let_go, counts)
+        return counts.reshape(left.shape) + self.oversized
+
+    def exact(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the count of each pair is the true one; where it is not, the true one is `pairs` at least."""
+        return np.asarray(self.at_most(a, b) == self.pairs(a, b))
 
     def seen(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
         """Whether each pair was ever seen, also where its count was let go; False is certain."""

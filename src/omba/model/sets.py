@@ -10,6 +10,7 @@ the truth, which in turn is never more than the count of a pair in it,
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,11 @@ class Sets:
         where[key[: len(self.members)]] = np.arange(len(self.members))
         place = where[key[len(self.members) :]]
         return np.where(place >= 0, self.watched[place], 0)
+
+    def exact(self, sets: NDArray[Any], evidence: Evidence) -> NDArray[np.bool_]:
+        """Whether each count is the true one; a triple's is, where one of its pairs was met no oftener."""
+        most = [evidence.at_most(sets[:, i], sets[:, j]) for i, j in combinations(range(sets.shape[1]), 2)]
+        return np.asarray(self.counts(sets, evidence) == np.min(most, axis=0))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
