@@ -94,8 +94,8 @@ def plain(baskets: Baskets, dim: int) -> tuple[Callable[[], None], int]:
     def work() -> None:
         for k, products in enumerate(oracle.baskets(some.offsets, some.items)):
             drawn = [rng.integers(0, n, 3).tolist() for _ in products]
-            owner = int(some.user_codes[k]) if some.user_codes is not None else -1
-            oracle.learn_basket(products, np.ones(len(products)), owner, *tables, drawn, 0.05, 0.5)
+            user = int(some.user_codes[k]) if some.user_codes is not None else -1
+            oracle.learn_basket(products, np.ones(len(products)), user, *tables, drawn, 0.05, 0.5)
 
     return work, some.n_items
 

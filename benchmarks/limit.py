@@ -16,7 +16,7 @@ from omba.model.sampler import sampler
 def hot_rows(table, squares, line, back, keep, other, state, rounds, kind):  # type: ignore[no-untyped-def]
     """Row operations of the kernel on four rows that never leave the nearest cache."""
     total, small = np.float32(0.0), np.float32(0.001)
-    table, squares = kernels.bare(table), kernels.bare(squares)
+    table, squares = kernels.strip_owner(table), kernels.strip_owner(squares)
     for i in range(rounds):
         row, sums, other = table[i & 3], squares[i & 3], table[4]
         if kind == 0:
@@ -37,7 +37,7 @@ def hot_rows(table, squares, line, back, keep, other, state, rounds, kind):  # t
 def suite(quick: bool) -> list[Table]:
     """What a product costs, against its row operations in the nearest cache and its bytes at the machine's best pace.
 
-    For each product the kernel mixes its context, draws three rivals, takes a dot product with each and pushes it,
+    For each product the kernel mixes its context, draws three negatives, takes a dot product with each and pushes it,
     shares out what flows back, settles the product and passes twice over a working line; the agreement takes one and a
     half dot products more. Each of these products and the mixed one go through a sigmoid. Rivals and product, vector
     and AdaGrad sum, are read from and written to the tables.
@@ -50,11 +50,11 @@ def suite(quick: bool) -> list[Table]:
     offsets = np.arange(0, (n + 1) * size, size)
     items = np.concatenate([np.sort(rng.choice(rows, size, replace=False)) for _ in range(n)]).astype(np.int32)
     draw, user_draw = sampler(np.ones(rows, np.int64), 0.75), sampler(np.ones(100, np.int64), 0.75)
-    owners, ones = rng.integers(0, 100, n).astype(np.int32), np.ones(len(items), np.float32)
+    basket_users, ones = rng.integers(0, 100, n).astype(np.int32), np.ones(len(items), np.float32)
 
     def learn() -> None:
         kernels.learn_baskets(
-            np.arange(n), offsets, items, ones, owners, table, squares, users, user_squares, *draw, *user_draw,
+            np.arange(n), offsets, items, ones, basket_users, table, squares, users, user_squares, *draw, *user_draw,
             negatives, 0.01, 0.1, 0.5, False, True, np.array([1, 2], np.uint64),
         )  # fmt: skip
 
@@ -70,7 +70,7 @@ def suite(quick: bool) -> list[Table]:
     moved = 4 * d * (negatives + 1) * 4
     pace = 2 * big.nbytes / found["copy"].median
     told = Table(
-        "What a product costs the kernel, 300 dimensions and three rivals", ("what", "ns", "share of its time")
+        "What a product costs the kernel, 300 dimensions and three negatives", ("what", "ns", "share of its time")
     )
     told.rows += [
         ("a product, learned", actual, 1.0),
@@ -80,12 +80,12 @@ def suite(quick: bool) -> list[Table]:
             moved / pace * 1e9,
             moved / pace * 1e9 / actual,
         ),
-        ("one rival: row pushed", push, push / actual),
+        ("one negative: row pushed", push, push / actual),
         ("what flows back, shared out", share, share / actual),
         ("one product settled", settle, settle / actual),
         ("one context mixed", mix, mix / actual),
         ("one dot product", dot, dot / actual),
-        ("one rival drawn and one sigmoid", draws, draws / actual),
+        ("one negative drawn and one sigmoid", draws, draws / actual),
     ]
     binding = max(arithmetic, moved / pace * 1e9)
     told.bar("share of the limit that binds", binding / actual, "at least", 0.6)

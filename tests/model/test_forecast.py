@@ -129,10 +129,10 @@ def test_what_is_expected_comes_true_in_a_world_with_known_rates() -> None:
 
 
 def test_a_cosine_that_tells_nothing_is_found_out() -> None:
-    told = 0.6, 2, 100, 100, 10_000
-    assert Forecast().expect(*told)[0] > 3
+    arguments = 0.6, 2, 100, 100, 10_000
+    assert Forecast().expect(*arguments)[0] > 3
     forecast, _ = learned(World(2, true=False))
-    assert forecast.expect(*told)[0] < 2
+    assert forecast.expect(*arguments)[0] < 2
 
 
 def test_products_out_of_season_promise_less_for_certain() -> None:
@@ -148,8 +148,8 @@ def test_products_out_of_season_promise_less_for_certain() -> None:
     assert forecast.expect(0.5, 30, 60, 60, 4_000)[1] >= before
     gone, there = forecast.season([[2, 3], [5, 6]], evidence.counts, evidence.n_baskets)
     assert gone < 0.2 < there <= 1
-    told = 9.0, 40.0, [60, 60], [60, 60], 4_000
-    assert forecast.interval(*told, season=[gone, there])[0][0] < forecast.interval(*told)[0][0]
+    arguments = 9.0, 40.0, [60, 60], [60, 60], 4_000
+    assert forecast.interval(*arguments, season=[gone, there])[0][0] < forecast.interval(*arguments)[0][0]
 
 
 def test_rules_estimated_elsewhere_get_the_same_kind_of_interval() -> None:

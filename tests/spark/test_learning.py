@@ -157,9 +157,9 @@ def test_a_failure_in_an_executor_is_one_sentence(session: Any, world: Baskets) 
     builder = model._make_room(census, LocalWindow(day))
     payloads = builder.payloads(model, census, 10)
     payloads[0].pop("labels")
-    with on_spark(session, day).cut() as windows, pytest.raises(SparkError) as told:
+    with on_spark(session, day).cut() as windows, pytest.raises(SparkError) as error:
         windows[0].learn(2, payloads)
-    assert str(told.value) == "learning a window failed on Spark: 'labels' (KeyError)"
+    assert str(error.value) == "learning a window failed on Spark: 'labels' (KeyError)"
 
 
 def test_omba_learn_runs_on_spark(session: Any, world: Baskets, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What Spark spreads, without Spark: parts of a window, how they merge, and how failures are told."""
+"""What Spark spreads, without Spark: parts of a window, how they merge, and how failures are reported."""
 
 from __future__ import annotations
 

@@ -96,10 +96,10 @@ def user_matrix(baskets: Baskets, n_users: int, n_products: int) -> sparse.csr_a
     if baskets.user_codes is None:
         raise InputError("these baskets have no users to learn from: give a user column, or leave this method out")
     known = np.flatnonzero(baskets.user_codes >= 0)
-    owners = sparse.csr_array(
+    visits = sparse.csr_array(
         (np.ones(len(known), np.float32), (baskets.user_codes[known], known)), shape=(n_users, len(baskets))
     )
-    return (owners @ matrix(baskets, n_products)).tocsr()
+    return (visits @ matrix(baskets, n_products)).tocsr()
 
 
 def seen(codes: NDArray[np.int32], n: int) -> NDArray[np.bool_]:

@@ -52,7 +52,7 @@ def learn_triples(
     users: NDArray[np.int32],
     left: Vectors,
     right: Vectors,
-    owners: Vectors,
+    user_vectors: Vectors,
     product_pool: NDArray[np.int32],
     user_pool: NDArray[np.int32],
     negatives: int,
@@ -77,7 +77,7 @@ def learn_triples(
         for place in range(n):
             other = int(rng.random() * (n - 1))
             i, j = items[first + place], items[first + other + (other >= place)]
-            f, g, h = left[i], right[j], owners[user]
+            f, g, h = left[i], right[j], user_vectors[user]
             known = np.float32(1 if user >= 0 else 0)
 
             for k in range(d):
@@ -100,7 +100,7 @@ def learn_triples(
                 for k in range(d):
                     context[k] = f[k] + g[k]
                     back[k] = 0
-                _recover(user, owners, context, back, user_pool, negatives, rate, rng)
+                _recover(user, user_vectors, context, back, user_pool, negatives, rate, rng)
                 for k in range(d):
                     f[k] += back[k]
                     g[k] += back[k]

@@ -54,14 +54,14 @@ class Triple2Vec(Scorer):
             )
         bought = seen(baskets.items, self.n_products)[:, None]
         self.left, self.right = padded(f * bought), padded(g * bought)
-        self.owners = padded(h * seen(users, len(h))[:, None])
+        self.user_vectors = padded(h * seen(users, len(h))[:, None])
 
     def _start(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
         return ((rng.random((n, self.dim)) - 0.5) / self.dim).astype(np.float32)
 
     def rate(self, queries: Queries) -> Scores:
         left, right = self.left[queries.candidates], self.right[queries.candidates]
-        user = self.owners[queries.user_codes]
+        user = self.user_vectors[queries.user_codes]
         across = cosines(queries.mean(self.right[queries.items]), left) + cosines(
             queries.mean(self.left[queries.items]), right
         )

@@ -121,21 +121,21 @@ def second_half(baskets: Baskets, every: str | int) -> Sequence[tuple[int, int]]
 def ask(baskets: Baskets, first: int, after: int, task: Task, rng: np.random.Generator) -> Queries:
     """The queries of one window."""
     window = baskets.slice(first, after)
-    owners, hidden = hide_products(window, task, rng)
+    asked, hidden = hide_products(window, task, rng)
     candidates = np.full((len(hidden), 1 + task.negatives), -1, np.int32)
     candidates[:, 0] = window.items[hidden]
     pool = window.items if task.draw == "window" else np.unique(baskets.slice(0, after).items)
     n_products = len(baskets.product_vocabulary)
-    draw_negatives(pool, window.offsets, window.items, owners, candidates, n_products, rng)
+    draw_negatives(pool, window.offsets, window.items, asked, candidates, n_products, rng)
 
     kept = candidates[:, 1] >= 0
-    owners, hidden, candidates = owners[kept], hidden[kept], candidates[kept]
-    places, offsets = rest_of_basket(window, owners, hidden)
-    nobody = np.full(len(owners), -1, np.int32)
+    asked, hidden, candidates = asked[kept], hidden[kept], candidates[kept]
+    places, offsets = rest_of_basket(window, asked, hidden)
+    nobody = np.full(len(asked), -1, np.int32)
     return Queries(
         offsets=offsets,
         items=window.items[places],
-        user_codes=nobody if window.user_codes is None else window.user_codes[owners],
+        user_codes=nobody if window.user_codes is None else window.user_codes[asked],
         candidates=candidates,
         product_vocabulary=window.product_vocabulary,
         user_vocabulary=window.user_vocabulary,
@@ -147,24 +147,24 @@ def ask(baskets: Baskets, first: int, after: int, task: Task, rng: np.random.Gen
 
 def hide_products(window: Baskets, task: Task, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The basket of each query and the place in `items` of its hidden product."""
-    owners = np.flatnonzero(window.sizes >= 2)
-    sizes = window.sizes[owners]
+    asked = np.flatnonzero(window.sizes >= 2)
+    sizes = window.sizes[asked]
     if task.hide == "all":
-        owners = np.repeat(owners, sizes)
+        asked = np.repeat(asked, sizes)
         hidden = np.flatnonzero(np.repeat(window.sizes >= 2, window.sizes))
     else:
-        hidden = window.offsets[owners] + rng.integers(0, sizes)
+        hidden = window.offsets[asked] + rng.integers(0, sizes)
     if task.above is not None and window.prices is not None:
         dear = window.prices[hidden] > task.above
-        owners, hidden = owners[dear], hidden[dear]
-    return owners, hidden
+        asked, hidden = asked[dear], hidden[dear]
+    return asked, hidden
 
 
 def rest_of_basket(
-    window: Baskets, owners: NDArray[np.int64], hidden: NDArray[np.int64]
+    window: Baskets, asked: NDArray[np.int64], hidden: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The places of each query's basket but the hidden one, and their offsets by query."""
-    sizes = window.sizes[owners]
+    sizes = window.sizes[asked]
     ends = np.cumsum(sizes)
-    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(window.offsets[owners] - (ends - sizes), sizes)
+    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(window.offsets[asked] - (ends - sizes), sizes)
     return places[places != np.repeat(hidden, sizes)], np.concatenate([[0], np.cumsum(sizes - 1)])

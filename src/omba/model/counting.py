@@ -26,6 +26,7 @@ BLOCK = 8
 
 @njit(inline="always")
 def pack(a, b):  # type: ignore[no-untyped-def]
+    """The key of a pair, in whatever order its products are given."""
     if a > b:
         a, b = b, a
     return (np.uint64(a) << HALF) | np.uint64(b)
@@ -78,6 +79,7 @@ def check_trace(trace, key, mark):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def count_products(items: Rows, counts: Longs) -> None:
+    """Add one to the count of each item."""
     for item in items:
         counts[item] += 1
 
@@ -111,7 +113,7 @@ def count_pairs(
             if used + len(basket) - 1 - i > free:
                 place[1] = i
                 return used
-            # A first look at all the homes lets the machine fetch them from memory side by side.
+            # Reading all the homes first lets the processor fetch them from memory at the same time.
             for j in range(i + 1, len(basket)):
                 homes[j] = home(slots, pack(basket[i], basket[j]))
                 touched ^= table[homes[j]]

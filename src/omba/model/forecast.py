@@ -40,6 +40,7 @@ START = np.concatenate(
 
 
 def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Floats, Floats]:
+    """The least and the most of every parameter, from those of the links and of each other one."""
     rows = np.array([*(links,) * (2 * len(KNOTS)), *others])
     return rows[:, 0], rows[:, 1]
 
@@ -111,7 +112,7 @@ class Forecast:
         if a is not None and b is not None:
             recent = self._recent_share(a) * self._recent_share(b)
             chance = np.minimum(chance, np.broadcast_to(recent, columns[0].shape).ravel())
-        chance = np.maximum(chance * self._ahead(n), 1e-12)
+        chance = np.maximum(chance * self._next_baskets(n), 1e-12)
         mean, low, high = (np.empty(cosine.size) for _ in range(3))
         likelihood.expect(self.theta, KNOTS, cosine, n_ab, n_a, n_b, n, chance, mean, low, high)
         shape = columns[0].shape
@@ -128,7 +129,7 @@ class Forecast:
         """
         columns = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (lift, baskets, n_a, n_b, season)))
         mean, baskets, n_a, n_b, season = (column.ravel() for column in columns)
-        chance = np.maximum(n_a * n_b / n**2 * season * self._ahead(n), 1e-12)
+        chance = np.maximum(n_a * n_b / n**2 * season * self._next_baskets(n), 1e-12)
         low, high = np.empty(mean.size), np.empty(mean.size)
         likelihood.interval(self.theta, KNOTS, mean, baskets, chance, low, high)
         return low.reshape(columns[0].shape), high.reshape(columns[0].shape)
@@ -142,12 +143,12 @@ class Forecast:
         usual = np.maximum(counts[rows] / n, 1e-12)
         return np.asarray(np.minimum(self._recent_share(rows) / usual, 1.0).prod(axis=-1))
 
-    def _ahead(self, n: int) -> float:
+    def _next_baskets(self, n: int) -> float:
         """Baskets of the next period."""
         return SHARE * n if self.period is None else float(self.period)
 
     def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
-        """Watch a window go by, before the model and the evidence learn it."""
+        """Count a window for the pairs that are watched, before the model and the evidence learn it."""
         offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
         self.hold(vectors, evidence)
         if self.cohort is not None:
@@ -155,13 +156,13 @@ class Forecast:
         self.judge(np.bincount(items, minlength=len(self.recent)), len(offsets) - 1)
 
     def hold(self, vectors: Vectors, evidence: Evidence) -> None:
-        """Draw the pairs to watch, if none are held and there is enough to draw from."""
+        """Draw the pairs to watch, if there are none yet and enough baskets to draw from."""
         if self.cohort is None and evidence.n_baskets >= SHORTEST:
             rng = np.random.default_rng([self.seed, self.n_fits])
             self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng)
 
     def judge(self, sold: Longs, baskets: int) -> None:
-        """Fit to what the pairs held have shown, once it is enough; `sold` are the window's baskets by product."""
+        """Fit to what the watched pairs showed, once it is enough; `sold` are the window's baskets by product."""
         if self.cohort is not None and self.cohort.over:
             self._fit(self.cohort)
             self.cohort = None

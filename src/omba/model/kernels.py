@@ -33,10 +33,10 @@ CONTEXT, USER, NEAREST, HABIT, POPULARITY = range(5)
 
 
 @intrinsic
-def bare(typing: Any, array: Any) -> Any:
+def strip_owner(typing: Any, array: Any) -> Any:
     """Strip an array's owner, so that row views skip atomic reference counts (a third of the time went into them).
 
-    The caller must keep the original array alive for as long as the bare one is used.
+    The caller must keep the original array alive for as long as the stripped one is used.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -48,7 +48,7 @@ def bare(typing: Any, array: Any) -> Any:
 
 
 @intrinsic
-def fetch(typing: Any, table: Any, row: Any) -> Any:
+def prefetch(typing: Any, table: Any, row: Any) -> Any:
     """Prefetch a row that will be needed soon, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -58,10 +58,10 @@ def fetch(typing: Any, table: Any, row: Any) -> Any:
         place = context.cast(builder, arguments[1], row, types.intp)
         start = builder.bitcast(builder.gep(made.data, [builder.mul(place, width)]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         nothing, line, size = (ir.Constant(width.type, n) for n in (0, 64, 4))
         with cgutils.for_range_slice(builder, nothing, builder.mul(width, size), line, inc=True) as (at, _):
-            builder.call(prefetch, [builder.gep(start, [at]), i32(1), i32(3), i32(1)])
+            builder.call(function, [builder.gep(start, [at]), i32(1), i32(3), i32(1)])
         return context.get_dummy_value()
 
     return types.void(table, row), generate
@@ -131,7 +131,7 @@ def agreement(products: Ints, vectors: Floats, user: int, user_vectors: Floats) 
     Product pairs are taken around a ring in row order (exact up to three products), the user's pairs at no more
     than four products; the two means are weighted by how many pairs they stand for.
     """
-    vectors, user_vectors = bare(vectors), bare(user_vectors)
+    vectors, user_vectors = strip_owner(vectors), strip_owner(user_vectors)
     n = products.shape[0]
     ring, visits = F32(0.0), F32(0.0)
     if n > 1:
@@ -166,11 +166,11 @@ def push_negatives(
     """
     for r in range(drawn.shape[0]):
         if r + 1 < drawn.shape[0]:
-            fetch(vectors, drawn[r + 1])
-            fetch(squares, drawn[r + 1])
+            prefetch(vectors, drawn[r + 1])
+            prefetch(squares, drawn[r + 1])
         elif after.shape[0] > 0:
-            fetch(vectors, after[0])
-            fetch(squares, after[0])
+            prefetch(vectors, after[0])
+            prefetch(squares, after[0])
         negative = drawn[r]
         if negative != target:
             slope = -sigmoid(dot(vectors[negative], context))
@@ -261,9 +261,14 @@ def learn_basket(
     flows back through it, t(z) = share · Σ slope·v, reaches product x as g(x)·(Σ t − t(x)): summed over the basket
     and applied once, together with the product's own gradient as a target. The user steps with every product.
     """
-    vectors, squares, user_vectors, user_squares = bare(vectors), bare(squares), bare(user_vectors), bare(user_squares)
-    lines, backs, contexts, drawn = bare(lines), bare(backs), bare(contexts), bare(drawn)
-    total, flow, nobody = lines[0], lines[1], lines[2]
+    vectors, squares, user_vectors, user_squares = (
+        strip_owner(vectors),
+        strip_owner(squares),
+        strip_owner(user_vectors),
+        strip_owner(user_squares),
+    )
+    lines, backs, contexts, drawn = strip_owner(lines), strip_owner(backs), strip_owner(contexts), strip_owner(drawn)
+    total, flow, zeros = lines[0], lines[1], lines[2]
     n, width, mass = products.shape[0], vectors.shape[1], F32(0.0)
     total[:] = F32(0.0)
     flow[:] = F32(0.0)
@@ -275,7 +280,7 @@ def learn_basket(
         for r in range(drawn.shape[1]):
             drawn[z, r] = draw(keep, other, state)
     own = F32(0.0)
-    user_row, user_sums = nobody, nobody
+    user_row, user_sums = zeros, zeros
     if user >= 0:
         own = F32(user_share) if n > 1 else F32(1.0)
         user_row, user_sums = user_vectors[user], user_squares[user]
@@ -286,7 +291,7 @@ def learn_basket(
         slopes[z] = slope
         for i in range(width):
             back[i] = slope * row[i]
-        fetch(squares, products[z])
+        prefetch(squares, products[z])
         after = drawn[z + 1] if z + 1 < n else drawn[z, :0]
         push_negatives(products[z], drawn[z], after, context, back, vectors, squares, rate, adagrad)
         if user >= 0:
@@ -375,7 +380,7 @@ def describe(
     features: Floats,
 ) -> None:
     """The clues of every candidate of every query, (queries, candidates, clues): see `model.clues`."""
-    vectors, user_vectors = bare(vectors), bare(user_vectors)
+    vectors, user_vectors = strip_owner(vectors), strip_owner(user_vectors)
     width = vectors.shape[1]
     middle = np.empty(width, F32)
     rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)

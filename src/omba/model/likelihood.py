@@ -61,7 +61,7 @@ def drifts(theta, size, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def rising(t, y):  # type: ignore[no-untyped-def]
+def log_rising_factorial(t, y):  # type: ignore[no-untyped-def]
     """log Γ(t + y) − log Γ(t) and its derivative by t."""
     value, slope = 0.0, 0.0
     if y < 50:
@@ -88,7 +88,7 @@ def weigh(n_ab, k, mu):  # type: ignore[no-untyped-def]
 
     The count is negative binomial with shape k and mean mu; slopes are by log mu and by log k.
     """
-    value, slope = rising(k, n_ab)
+    value, slope = log_rising_factorial(k, n_ab)
     value += k * math.log(k / (k + mu)) + n_ab * math.log(mu / (k + mu))
     slope += math.log(k / (k + mu)) + 1.0 - (k + n_ab) / (k + mu)
     return value, k * (n_ab - mu) / (k + mu), k * slope
@@ -133,6 +133,7 @@ def lift(theta, knots, cosine, n_ab, n_a, n_b, n, slopes):  # type: ignore[no-un
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
 def cosines(a: Rows, b: Rows, vectors: NDArray[np.float32], out: Floats) -> None:
+    """Write the cosine of each pair of rows."""
     for i in range(len(a)):
         x, y = vectors[a[i]], vectors[b[i]]
         xy = xx = yy = np.float32(0)
@@ -159,7 +160,7 @@ def likelihood(
     for i in range(len(cosine)):
         mean, variance, drift = lift(theta, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, slopes)
         t, mu, y = 1.0 / variance, chance[i] * mean, later[i]
-        value, by_shape = rising(t, y)
+        value, by_shape = log_rising_factorial(t, y)
         total += value + t * math.log(t / (t + mu)) + y * math.log(mu / (t + mu))
         by_mean = t * (y - mu) / (t + mu)
         by_variance = -t * t * (by_shape + math.log(t / (t + mu)) + 1.0 - (t + y) / (t + mu))

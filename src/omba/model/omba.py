@@ -30,7 +30,7 @@ log = logging.getLogger("omba")
 QUERIES = 1_000
 """Baskets of a window that are made into queries to weigh the clues."""
 NEGATIVES = 10
-"""Products that the hidden one of a query is told from."""
+"""Negatives drawn for each query, beside the hidden product."""
 
 
 class Windowed(Protocol):
@@ -150,7 +150,7 @@ class OMBA:
         return {name: getattr(self, name) for name in SETTINGS}
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings and begin anew: what was learned with others is let go."""
+        """Change settings and begin anew: what was learned so far is dropped."""
         check(params)
         for name, value in params.items():
             setattr(self, name, value)

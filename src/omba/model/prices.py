@@ -34,7 +34,7 @@ class Prices:
         self.numbers = np.zeros(0, np.int64)
 
     def learn(self, items: NDArray[np.int32], prices: NDArray[np.float32] | None, products: int) -> None:
-        """Take in a window's prices; unknown ones (NaN, zero, negative) are passed over."""
+        """Add a window's prices; unknown ones (NaN, zero, negative) are left out."""
         if products > len(self.sums):
             self.sums = np.append(self.sums, np.zeros(products - len(self.sums)))
             self.numbers = np.append(self.numbers, np.zeros(products - len(self.numbers), np.int64))
@@ -57,11 +57,13 @@ class Prices:
         return {name: getattr(self, name) for name in names} | {"anchor": np.array([self.anchor])}
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
+        """The reverse of `state`."""
         self.histogram, self.sums, self.numbers = state["histogram"], state["sums"], state["numbers"]
         self.anchor = float(state["anchor"][0])
 
     @property
     def known(self) -> bool:
+        """Whether any price was seen."""
         return self.anchor > 0.0
 
     @property

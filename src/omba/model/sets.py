@@ -51,7 +51,7 @@ class Sets:
         count_sets(offsets, items, starts, self.members, marks, self.watched)
 
     def look(self, vectors: NDArray[np.float32], evidence: Evidence) -> None:
-        """Let new triples join, if the stream has grown by a quarter since the last look."""
+        """Look for new triples to watch, if the stream has grown by a quarter since the last look."""
         n = evidence.n_baskets
         if n < max(FIRST, self.looked * 5 // 4):
             return
@@ -63,7 +63,7 @@ class Sets:
         self._join(triangles(a[best], b[best], evidence.counts), n)
 
     def _join(self, found: Rows, n: int) -> None:
-        """Take in the triples not watched yet; where there is no room, those met least give way."""
+        """Watch the triples not watched yet; where there is no room, those met least often are dropped."""
         if len(found) == 0:
             return
         members = np.concatenate([self.members, found])

@@ -38,7 +38,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Names come in when they are first asked for: every worker imports this package, and few need all of it."""
+    """Import a name when it is first asked for: every worker imports this package, and few need all of it."""
     if name not in _HOMES:
         raise AttributeError(f"module 'omba.spark' has no attribute {name!r}")
     return getattr(import_module(f"omba.spark.{_HOMES[name]}"), name)

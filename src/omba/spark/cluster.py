@@ -116,7 +116,7 @@ def java_version() -> int | None:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without PySpark's word on pandas 3: rows go by Arrow here, and no pandas object is ever made."""
+    """Without PySpark's warning about pandas 3: rows go by Arrow here, and no pandas object is ever made."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         warnings.simplefilter("ignore", ResourceWarning)

@@ -102,6 +102,7 @@ def count_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def combine(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The pairs of some baskets, packed, with their counts."""
     lists = pa.Table.from_batches(batches)["codes"].combine_chunks()
     offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(lists).to_numpy())]).astype(np.int64)
     items = pc.list_flatten(lists).to_numpy().astype(np.int32)

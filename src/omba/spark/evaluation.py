@@ -82,7 +82,7 @@ def questions(window: SparkWindow, task: Task, rng: np.random.Generator) -> Quer
 
 
 def collect(window: SparkWindow) -> Baskets:
-    """Up to `MOST` baskets of a window, here."""
+    """Up to `MOST` baskets of a window, brought to the driver."""
     from pyspark.sql import functions as F
 
     frame = window.frame

@@ -44,7 +44,7 @@ class Changed:
 
 
 def merge(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
-    """Bring what the parts have changed into a table, in place; parts are taken in the order given."""
+    """Merge what the parts have changed into a table, in place; parts are taken in the order given."""
     touched = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     rows, times = np.unique(touched, return_counts=True)
     shared = rows[times > 1]

@@ -25,7 +25,7 @@ from omba.model.space import WindowRows
 from omba.spark.baskets import SparkBaskets
 from omba.spark.census import Census, label_list
 from omba.spark.merge import Changed, merge
-from omba.spark.payload import Arrays
+from omba.spark.payload import Arrays, at_level
 from omba.spark.payload_builder import PayloadBuilder
 from omba.spark.window import LocalWindow, SparkWindow, Window
 
@@ -126,7 +126,7 @@ class OMBA(model.OMBA):
         for sets, result in zip(builder.sets, results, strict=True):
             self.sets.watched[sets] += result["watched"]
         for level, space in enumerate(self.spaces):
-            mine = [_under(result, level) for result in results]
+            mine = [at_level(result, level) for result in results]
             for users, share, result in zip(builder.users.values(), census.shares.values(), mine, strict=True):
                 space.counts[result["met_rows"]] += result["met"]
                 space.user_counts[users] += share.visits
@@ -168,11 +168,6 @@ def _rows(vocabulary: Vocabulary, labels: dict[int, Any]) -> dict[int, NDArray[n
     new = {label for column in known.values() for label in column if label not in vocabulary}
     vocabulary.add(sorted(new, key=label_order))
     return {part: vocabulary.find(column).astype(np.int64) for part, column in known.items()}
-
-
-def _under(result: Arrays, level: int) -> Arrays:
-    prefix = f"level{level}."
-    return {name.removeprefix(prefix): array for name, array in result.items() if name.startswith(prefix)}
 
 
 def _cores(window: Window) -> int:

@@ -21,7 +21,7 @@ from omba.model.prices import Prices
 from omba.model.rows import sort_baskets
 from omba.model.space import Pace, Space, WindowRows
 from omba.spark import pairing
-from omba.spark.payload import Arrays, labels_of
+from omba.spark.payload import Arrays, at_level, labels_of
 
 
 def learn(payload: Arrays, baskets: pa.Table) -> Arrays:
@@ -127,7 +127,7 @@ def pick_queries(payload: Arrays, window: WindowRows) -> Arrays:
 
 def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Generator) -> Arrays:
     """Train one level; the rows that changed, and what was counted."""
-    mine = {name.partition(".")[2]: array for name, array in payload.items() if name.startswith(f"level{level}.")}
+    mine = at_level(payload, level)
     vectors, squares = mine["products"].copy(), mine["squares"].copy()
     places = mine["memory_rows"].shape[1]
     space = Space(mine["products"].shape[1], 0, level, places)

@@ -38,6 +38,16 @@ def from_pieces(parts: Sequence[bytes]) -> Arrays:
     return {name: np.array(array) for name, array in load(b"".join(parts)).items()}
 
 
+def at_level(arrays: Arrays, level: int) -> Arrays:
+    """Those arrays that belong to one level of products, without the prefix that says so.
+
+    >>> list(at_level({"seed": np.zeros(1), "level1.rows": np.zeros(1)}, 1))
+    ['rows']
+    """
+    prefix = f"level{level}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def label_bytes(labels: Iterable[Label], kind: pa.DataType) -> NDArray[np.uint8]:
     """Labels as an array that travels with the others."""
     table = pa.table({"label": pa.array(list(labels), kind)})

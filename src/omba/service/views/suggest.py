@@ -162,7 +162,7 @@ def of_basket(
     cosine = dots / np.maximum(length * lengths, 1e-12)
     pull = np.exp(SHARPNESS * cosine)
     nearest = np.log(pull.mean(axis=1, keepdims=True)) / SHARPNESS * (pull / pull.sum(axis=1, keepdims=True))
-    # Rows without a category (−1) are nobody's neighbours.
+    # Rows without a category (−1) have no neighbours.
     return np.where(rows[:, None] >= 0, weights["context"] * along + weights["nearest"] * nearest, 0.0)
 
 
