@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from measure import HERE, doing, machine
+from measure import HERE, announce, machine
 
 SUITES = ("learning", "rules", "current", "scale", "serving", "limit")
 
@@ -35,17 +35,17 @@ def main() -> None:
     print(machine() + (" · quick: the figures mean nothing" if chosen.quick else ""), flush=True)
     for name in chosen.suites or SUITES:
         start = time.perf_counter()
-        doing(name)
+        announce(name)
         tables = importlib.import_module(name).suite(chosen.quick)
         seconds = time.perf_counter() - start
-        doing(f"{name}: {seconds:.0f} s")
+        announce(f"{name}: {seconds:.0f} s")
         for table in tables:
             if chosen.quick:
                 table.bars.clear()
             print(f"\n{table}", flush=True)
-        told = {"suite": name, "machine": machine(), "quick": chosen.quick, "seconds": seconds}
-        told["tables"] = [table.to_dict() for table in tables]
-        (chosen.out / f"{name}.json").write_text(json.dumps(told, indent=1))
+        report = {"suite": name, "machine": machine(), "quick": chosen.quick, "seconds": seconds}
+        report["tables"] = [table.to_dict() for table in tables]
+        (chosen.out / f"{name}.json").write_text(json.dumps(report, indent=1))
         print(f"\n{name} took {seconds:.0f} s; the figures are in {chosen.out / name}.json", flush=True)
 
 

@@ -12,12 +12,12 @@ from statistics import median
 from typing import Any
 
 import omba
-from measure import PATIENCE, Table, apart, doing, timed
+from measure import PATIENCE, Table, announce, apart, time_of
 from omba.baselines import make
 from omba.baskets import Baskets
 from omba.rules import Standing
 from peers import MINERS, TOP
-from rules import coded, world
+from rules import world, write_codes
 
 DAYS = 5
 """Days that are learned one after another; the median counts."""
@@ -34,7 +34,7 @@ def pairs(rules: Any) -> set[frozenset[Any]]:
     return {frozenset(one + other) for one, other in zip(rules.antecedents, rules.consequents, strict=True)}
 
 
-def retrained(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
+def trainings(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
     """What starting over costs, for OMBA itself and for the other learners."""
     settings = {"dim": 32, "epochs": 1} if quick else {}
     sides: dict[str, Callable[[], Any]] = {"OMBA, from scratch": lambda: omba.OMBA(threads=2, **settings).fit(past)}
@@ -44,23 +44,23 @@ def retrained(past: Baskets, quick: bool) -> dict[str, Callable[[], Any]]:
 
 
 def compare(level: str, quick: bool, peers: bool = True) -> Table:
-    doing(f"reading {level}")
+    announce(f"reading {level}")
     past, after = world(quick, level)
     table = Table(
         f"One more day after {len(past):,} baskets, {level}: {len(past.products):,} products",
         ("what", "seconds", "times OMBA's day", "ended"),
     )
     model = omba.OMBA(dim=32, epochs=1, threads=2) if quick else omba.OMBA(threads=2)
-    doing(f"learning {level}")
-    whole = timed(lambda: model.fit(past))
+    announce(f"learning {level}")
+    whole = time_of(lambda: model.fit(past))
     first, *others = days_of(after, DAYS + 1)
     standing = Standing(TOP, antecedents=1)
     standing.after(model.partial_fit(first), first)
     learning, mining, looking = [], [], []
     for one in others:
-        learning.append(timed(lambda one=one: model.partial_fit(one)))
-        mining.append(timed(lambda one=one: standing.after(model, one)))
-        looking.append(timed(lambda: omba.mine_rules(model, TOP, antecedents=1)))
+        learning.append(time_of(lambda one=one: model.partial_fit(one)))
+        mining.append(time_of(lambda one=one: standing.after(model, one)))
+        looking.append(time_of(lambda: omba.mine_rules(model, TOP, antecedents=1)))
     day, refresh, look = median(learning), median(mining), median(looking)
     same = len(pairs(standing.after(model, one)) & pairs(omba.mine_rules(model, TOP, antecedents=1))) / TOP
     both = day + refresh
@@ -71,16 +71,16 @@ def compare(level: str, quick: bool, peers: bool = True) -> Table:
         ("OMBA, both", both, 1.0, "done"),
         ("OMBA, from scratch", whole, whole / both, "done"),
     ]
-    for name, work in retrained(past, quick).items():
+    for name, work in trainings(past, quick).items():
         if peers and name != "OMBA, from scratch":
-            doing(name)
+            announce(name)
             try:
-                seconds, ended = timed(work), "done"
+                seconds, ended = time_of(work), "done"
             except ImportError:
                 seconds, ended = float("nan"), "not installed"
             table.rows.append((name, seconds, seconds / both, ended))
     with tempfile.TemporaryDirectory() as folder:
-        data = coded(past, Path(folder))
+        data = write_codes(past, Path(folder))
         quickest = float("inf")
         for miner in MINERS if peers else QUICKEST:
             one = apart("peers.py", miner, data, 10, seconds=PATIENCE / 4)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import omba
-from measure import Seconds, Table, doing, in_turns, timed
+from measure import Seconds, Table, announce, in_turns, time_of
 from omba.baselines import make
 from omba.baskets import Baskets
 from omba.evaluation.metrics import mrr, ranks
@@ -117,16 +117,18 @@ def rates(baskets: Baskets, quick: bool) -> Table:
             }
             found = in_turns(sides, 1 if quick else 3)
             reference = found["gensim CBOW"].median
-            table.rows += [rated(name, dim, threads, one, words, reference) for name, one in found.items()]
+            table.rows += [rate_row(name, dim, threads, one, words, reference) for name, one in found.items()]
             if dim != 100:
                 table.bar(f"over gensim CBOW, {threads} threads", reference / found["OMBA"].median, "at least", 1.3)
         work, products = plain(baskets, dim)
         slow = in_turns({"": work}, 1)[""]
-        table.rows.append(rated("the paper's equations in NumPy", dim, 1, slow, products, reference * products / words))
+        table.rows.append(
+            rate_row("the paper's equations in NumPy", dim, 1, slow, products, reference * products / words)
+        )
     return table
 
 
-def rated(name: str, dim: int, threads: int, one: Seconds, words: int, reference: float) -> tuple[Any, ...]:
+def rate_row(name: str, dim: int, threads: int, one: Seconds, words: int, reference: float) -> tuple[Any, ...]:
     thousand = words / one.median / 1e3
     return name, dim, threads, thousand, f"±{one.spread:.0%}", reference / one.median, one.first
 
@@ -136,23 +138,23 @@ def quality(baskets: Baskets, quick: bool) -> Table:
     asked = queries(baskets, Task(2 if quick else 3, 10, "1d", "one", "window", None), 0)
 
     def ours(epochs: int, categories: bool) -> tuple[float, float]:
-        doing(f"OMBA, {epochs} passes")
+        announce(f"OMBA, {epochs} passes")
         model, found, marks = omba.OMBA(categories=categories, epochs=epochs, negatives=3), [], iter(asked)
         query, place, spent = next(marks), 0, 0.0
         for window in baskets.windows("1d"):
             if query is not None and place == query.first:
                 found.append(ranks(model.score_queries(query)))
                 query = next(marks, None)
-            spent += timed(lambda window=window: model.partial_fit(window))
+            spent += time_of(lambda window=window: model.partial_fit(window))
             place += len(window)
         return spent, mrr(np.concatenate(found))
 
     def theirs(name: str, **settings: Any) -> tuple[float, float]:
         seconds, found = [], []
         for query in asked:
-            doing(f"{name} {settings.get('epochs', '')}, basket {query.first:,}")
+            announce(f"{name} {settings.get('epochs', '')}, basket {query.first:,}")
             method = make(name, seed=0, **settings)
-            seconds.append(timed(lambda query=query, method=method: method.fit(baskets.slice(0, query.first))))
+            seconds.append(time_of(lambda query=query, method=method: method.fit(baskets.slice(0, query.first))))
             found.append(ranks(method.score_queries(query)))
         return float(np.mean(seconds)), mrr(np.concatenate(found))
 

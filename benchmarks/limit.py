@@ -69,10 +69,10 @@ def suite(quick: bool) -> list[Table]:
     arithmetic = negatives * (push + dot) + share + settle + mix + 3.5 * dot + (negatives + 2.5) * draws
     moved = 4 * d * (negatives + 1) * 4
     pace = 2 * big.nbytes / found["copy"].median
-    told = Table(
+    shares = Table(
         "What a product costs the kernel, 300 dimensions and three negatives", ("what", "ns", "share of its time")
     )
-    told.rows += [
+    shares.rows += [
         ("a product, learned", actual, 1.0),
         ("its arithmetic alone, all rows in the nearest cache", arithmetic, arithmetic / actual),
         (
@@ -88,6 +88,6 @@ def suite(quick: bool) -> list[Table]:
         ("one negative drawn and one sigmoid", draws, draws / actual),
     ]
     binding = max(arithmetic, moved / pace * 1e9)
-    told.bar("share of the limit that binds", binding / actual, "at least", 0.6)
-    told.rows.append((f"main memory copies {pace / 1e9:.1f} GB a second", float("nan"), float("nan")))
-    return [told]
+    shares.bar("share of the limit that binds", binding / actual, "at least", 0.6)
+    shares.rows.append((f"main memory copies {pace / 1e9:.1f} GB a second", float("nan"), float("nan")))
+    return [shares]

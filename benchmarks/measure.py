@@ -42,13 +42,13 @@ class Seconds:
         return f"{number(self.median)} ±{self.spread:.0%}"
 
 
-def doing(what: str) -> None:
+def announce(what: str) -> None:
     """Tell what is under way, on standard error: a line that the next one takes the place of, or lines in a file."""
     shown = f"\r\033[K… {what}" if sys.stderr.isatty() else f"… {what}\n"
     print(shown[:120], end="", file=sys.stderr, flush=True)
 
 
-def timed(work: Callable[[], Any]) -> float:
+def time_of(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -58,13 +58,13 @@ def in_turns(sides: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Sec
     """Seconds of each side, run in turns: whatever else the machine does falls on all of them alike."""
     first = {}
     for name, work in sides.items():
-        doing(f"{name}, first call")
-        first[name] = timed(work)
+        announce(f"{name}, first call")
+        first[name] = time_of(work)
     found: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(repeats):
         for name, work in sides.items():
-            doing(f"{name}, {number + 1} of {repeats}")
-            found[name].append(timed(work))
+            announce(f"{name}, {number + 1} of {repeats}")
+            found[name].append(time_of(work))
     return {name: Seconds(first[name], found[name]) for name in sides}
 
 
@@ -75,7 +75,7 @@ class Outcome:
     ended: str
     seconds: float
     gigabytes: float
-    told: dict[str, Any] = field(default_factory=dict)
+    findings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def done(self) -> bool:
@@ -87,10 +87,10 @@ def apart(script: str, *arguments: object, seconds: float = 600.0, gigabytes: fl
 
     The script writes what it has to tell as JSON to the path in its last argument.
     """
-    doing(" ".join(argument for argument in map(str, (script, *arguments)) if not argument.startswith("/")))
+    announce(" ".join(argument for argument in map(str, (script, *arguments)) if not argument.startswith("/")))
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "told.json"
-        command = [sys.executable, str(HERE / script), *map(str, arguments), str(told)]
+        findings = Path(folder) / "findings.json"
+        command = [sys.executable, str(HERE / script), *map(str, arguments), str(findings)]
 
         def limit() -> None:
             os.setsid()
@@ -109,7 +109,7 @@ def apart(script: str, *arguments: object, seconds: float = 600.0, gigabytes: fl
         spent = time.perf_counter() - start
         if process.returncode:
             return Outcome(reason(process.returncode, errors, gigabytes), spent, float("nan"))
-        found = json.loads(told.read_text())
+        found = json.loads(findings.read_text())
     return Outcome("done", found.pop("seconds"), found.pop("gigabytes"), found)
 
 

@@ -26,13 +26,13 @@ from omba.rules.nearest import Trained, exact_pairs
 TOP = 1000
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def time_and_result(work: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     result = work()
     return result, time.perf_counter() - start
 
 
-def clustered(products: int, dim: int = 300, seed: int = 0) -> NDArray[np.float32]:
+def clusters(products: int, dim: int = 300, seed: int = 0) -> NDArray[np.float32]:
     """Vectors as a shop's are: a direction common to all, departments, and groups of some ten at many distances."""
     rng = np.random.default_rng(seed)
     common, departments = rng.standard_normal(dim), rng.standard_normal((50, dim))
@@ -51,21 +51,21 @@ def groceries(level: str, support: int) -> None:
     """Rules of a year of groceries, and the same by other means."""
     baskets = omba.datasets.complete_journey(level=level)
     model = omba.OMBA()
-    _, learning = timed(lambda: model.fit(baskets))
+    _, learning = time_and_result(lambda: model.fit(baskets))
     print(f"\nComplete Journey, {level}: {len(model.products):,} products, learned in {learning:.0f} s")
-    rules, seconds = timed(lambda: omba.mine_rules(model, TOP, evidence=baskets))
+    rules, seconds = time_and_result(lambda: omba.mine_rules(model, TOP, evidence=baskets))
     print(f"  top {len(rules):,} rules, counts and all, cold {seconds:8.2f} s")
     space = space_of(model, baskets)
-    _, again = timed(lambda: mine(space, TOP))
+    _, again = time_and_result(lambda: mine(space, TOP))
     print(f"  once more                             {again:8.2f} s")
     everything = Trained.of(space.vectors, None)
-    pairs, hashed = timed(lambda: nearest_pairs(space.vectors, TOP, counts=space.counts))
-    _, exact = timed(lambda: exact_pairs(everything, TOP))
+    pairs, hashed = time_and_result(lambda: nearest_pairs(space.vectors, TOP, counts=space.counts))
+    _, exact = time_and_result(lambda: exact_pairs(everything, TOP))
     print(f"  nearest {TOP:,} pairs by LSH            {hashed:8.2f} s   F = {pairs.F}, H = {pairs.H}")
     ratios = f"{exact / seconds:.1f} × the rules, {exact / hashed:.1f} × LSH"
     print(f"  all pairs by BLAS                     {exact:8.2f} s   {ratios}")
     print(f"  recall of the true {TOP:,}              {recall(space.vectors, counts=space.counts, pairs=pairs):8.4f}")
-    _, grown = timed(lambda: classic.fpgrowth(baskets, support / len(baskets), max_len=2))
+    _, grown = time_and_result(lambda: classic.fpgrowth(baskets, support / len(baskets), max_len=2))
     print(f"  mlxtend's FP-growth, pairs in {support} baskets {grown:6.2f} s   {grown / seconds:.1f} × the rules")
 
 
@@ -74,9 +74,9 @@ def worlds(sizes: list[int], sample: int) -> None:
     print("\nClustered worlds, 300 dimensions: the nearest tenth of a pair a product")
     before: tuple[int, float] | None = None
     for products in sizes:
-        vectors = clustered(products)
+        vectors = clusters(products)
         top = products // 10
-        pairs, seconds = timed(lambda: nearest_pairs(vectors, top, recall=0.98))  # noqa: B023
+        pairs, seconds = time_and_result(lambda: nearest_pairs(vectors, top, recall=0.98))  # noqa: B023
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         found = recall(vectors, pairs=pairs, sample=sample)
         growth = (

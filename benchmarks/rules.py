@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import omba
-from measure import PATIENCE, Outcome, Table, apart, doing, tell
+from measure import PATIENCE, Outcome, Table, announce, apart, tell
 from omba.baskets import Baskets
 from omba.rules import Counts
 from peers import MINERS, TOP
@@ -33,7 +33,7 @@ def world(quick: bool, level: str) -> tuple[Baskets, Baskets]:
     return baskets.between(None, UNTIL), baskets.between(UNTIL, None)
 
 
-def learned(past: Baskets, folder: Path, quick: bool) -> omba.OMBA:
+def learn(past: Baskets, folder: Path, quick: bool) -> omba.OMBA:
     """The model of the past, saved for processes of their own."""
     model = omba.OMBA(dim=32, epochs=1, threads=2) if quick else omba.OMBA(threads=2)
     model.fit(past)
@@ -41,7 +41,7 @@ def learned(past: Baskets, folder: Path, quick: bool) -> omba.OMBA:
     return model
 
 
-def coded(past: Baskets, folder: Path) -> Path:
+def write_codes(past: Baskets, folder: Path) -> Path:
     """The baskets as plain codes, for miners that know nothing of ours."""
     data = folder / "baskets.npz"
     np.savez(data, offsets=past.offsets - past.offsets[0], items=past.items[past.offsets[0] : past.offsets[-1]])
@@ -74,7 +74,7 @@ def ours(folder: str, out: str) -> None:
 
 
 def compare(level: str, quick: bool) -> Table:
-    doing(f"reading {level}")
+    announce(f"reading {level}")
     past, after = world(quick, level)
     table = Table(
         f"The {TOP:,} strongest pairs of {len(past):,} baskets, {level}: {len(past.products):,} products",
@@ -82,21 +82,29 @@ def compare(level: str, quick: bool) -> Table:
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        doing(f"learning {level}")
-        learned(past, folder, quick)
-        data = coded(past, folder)
+        announce(f"learning {level}")
+        learn(past, folder, quick)
+        data = write_codes(past, folder)
         own = apart("rules.py", folder / "model")
-        least = max(2, int(np.quantile(own.told["counts"], RARE)))
-        kept = holds(own.told["pairs"], after)
+        least = max(2, int(np.quantile(own.findings["counts"], RARE)))
+        kept = holds(own.findings["pairs"], after)
         table.rows.append(("OMBA", "–", own.seconds, 1.0, own.gigabytes, kept, own.ended))
         table.rows.append(
-            ("OMBA, once more", "–", own.told["warm"], own.told["warm"] / own.seconds, own.gigabytes, kept, "done")
+            (
+                "OMBA, once more",
+                "–",
+                own.findings["warm"],
+                own.findings["warm"] / own.seconds,
+                own.gigabytes,
+                kept,
+                "done",
+            )
         )
         labels = past.product_vocabulary
         found: dict[str, Outcome] = {}
         for miner in MINERS:
             one = found[miner] = apart("peers.py", miner, data, least, seconds=60 if quick else PATIENCE)
-            pairs = [[labels[a], labels[b]] for a, b in one.told.get("pairs", [])]
+            pairs = [[labels[a], labels[b]] for a, b in one.findings.get("pairs", [])]
             kept_too = holds(pairs, after) if one.done else float("nan")
             table.rows.append(
                 (miner, least, one.seconds, one.seconds / own.seconds, one.gigabytes, kept_too, one.ended)

@@ -26,10 +26,10 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 
 def products(size: str, out: str) -> None:
     """The nearest tenth of a pair a product, in a clustered world of 300 dimensions."""
-    from mining import clustered
+    from mining import clusters
     from omba.rules import nearest_pairs, recall
 
-    vectors = clustered(int(size))
+    vectors = clusters(int(size))
     nearest_pairs(vectors[:2_000], 100)
     start = time.perf_counter()
     pairs = nearest_pairs(vectors, max(10, int(size) // 10), recall=0.98)
@@ -71,7 +71,9 @@ def grown(title: str, what: str, sizes: list[int], run: Any, more: tuple[str, ..
     done: list[tuple[int, Outcome]] = []
     for size in sizes:
         one = run(size)
-        table.rows.append((size, one.seconds, one.gigabytes, *(one.told.get(name, "–") for name in more), one.ended))
+        table.rows.append(
+            (size, one.seconds, one.gigabytes, *(one.findings.get(name, "–") for name in more), one.ended)
+        )
         if one.done:
             done.append((size, one))
     slope = exponent([n for n, _ in done], [one.seconds for _, one in done]) if len(done) > 1 else float("nan")
@@ -88,7 +90,7 @@ def suite(quick: bool) -> list[Table]:
     by_products.bar("exponent in products", slope, "at most", 1.3)
     with tempfile.TemporaryDirectory() as folder:
 
-        def streamed(rows: int) -> Outcome:
+        def stream(rows: int) -> Outcome:
             from omba.datasets import synthetic
 
             path = Path(folder) / "world.parquet"
@@ -97,7 +99,7 @@ def suite(quick: bool) -> list[Table]:
             return apart("scale.py", "stream", rows, path, seconds=1_800)
 
         rows = [3_000, 10_000] if quick else [100_000, 1_000_000, 10_000_000, 30_000_000]
-        by_rows, _ = grown("A year of so many rows, read and learned day by day", "rows", rows, streamed, ("baskets",))
+        by_rows, _ = grown("A year of so many rows, read and learned day by day", "rows", rows, stream, ("baskets",))
     sizes = [2, 20] if quick else [2, 10, 100, 1_000]
     by_size, slope = grown("A basket of so many products", "products", sizes, lambda n: apart("scale.py", "baskets", n))
     by_size.bar("exponent in the size of a basket", slope, "at most", 1.3)

@@ -154,7 +154,7 @@ class Shop:
         return out
 
 
-async def reading(
+async def read_times(
     port: int, question: Callable[[], tuple[str, str, bytes]], seconds: float, n: int
 ) -> dict[str, float]:
     """Times of a question asked over and over on n connections."""
@@ -184,9 +184,9 @@ async def ingest(port: int, bodies: list[bytes], each: int, n: int, rate: float 
             if rate is not None:
                 await asyncio.sleep(max(0.0, begin + len(times) * each / rate - perf_counter()))
             start = perf_counter()
-            status, told = await client.ask("POST", "/baskets", body)
+            status, response = await client.ask("POST", "/baskets", body)
             times.append(perf_counter() - start)
-            assert status == 202, told
+            assert status == 202, response
 
     async with clients(port, n) as made:
         await asyncio.gather(*map(send, made))
@@ -206,7 +206,7 @@ async def first_answer(port: int, shop: Shop, begin: float) -> float:
     return perf_counter() - begin
 
 
-async def measured(folder: Path, seconds: float) -> dict[str, Any]:
+async def measure_all(folder: Path, seconds: float) -> dict[str, Any]:
     shop, found = Shop(folder), {}
 
     def tell(name: str, value: Any) -> None:
@@ -220,14 +220,14 @@ async def measured(folder: Path, seconds: float) -> dict[str, Any]:
         tell("restart to first answer, s", round(await first_answer(port, shop, begin), 2))
         await asyncio.sleep(min(5.0, 2 * seconds))
         for name, question in (("/rank", shop.rank), ("/products/{id}", shop.product)):
-            await reading(port, question, 1.0, 1)
-            tell(f"{name}, quiet, 1 connection", await reading(port, question, seconds, 1))
+            await read_times(port, question, 1.0, 1)
+            tell(f"{name}, quiet, 1 connection", await read_times(port, question, seconds, 1))
         batches = [json.dumps(shop.baskets(100)).encode() for _ in range(max(4, round(30 * seconds)))]
         tell("batches of 100, 4 connections", await ingest(port, batches, 100, 4))
         for name, question in (("/rank", shop.rank), ("/products/{id}", shop.product)):
             tell("learning, baskets waiting", (await status(port))["baskets_waiting"])
-            tell(f"{name} while learning, 1 connection", await reading(port, question, seconds, 1))
-            tell(f"{name} while learning, 4 connections", await reading(port, question, seconds, 4))
+            tell(f"{name} while learning, 1 connection", await read_times(port, question, seconds, 1))
+            tell(f"{name} while learning, 4 connections", await read_times(port, question, seconds, 4))
         single = [json.dumps(basket).encode() for basket in shop.baskets(round(1500 * seconds))]
         tell("one by one, 64 connections", await ingest(port, single, 1, 64))
         await under_ingest(port, shop, seconds, tell)
@@ -241,7 +241,7 @@ async def under_ingest(port: int, shop: Shop, seconds: float, tell: Callable[[st
     for name, question in (("/rank", shop.rank), ("/products/{id}", shop.product)):
         bodies = [json.dumps(shop.baskets(10)).encode() for _ in range(round(200 * seconds))]
         both: tuple[Awaitable[Any], Awaitable[Any]] = (
-            reading(port, question, seconds, 1),
+            read_times(port, question, seconds, 1),
             ingest(port, bodies, 10, 8, rate=2_000),
         )
         read, written = await asyncio.gather(*both)
@@ -254,16 +254,16 @@ def suite(quick: bool) -> list[Table]:
     with tempfile.TemporaryDirectory() as kept:
         folder = Path(kept) / "model"
         make(folder, 500 if quick else 70_000)
-        found = asyncio.run(measured(folder, 0.3 if quick else 10.0))
+        found = asyncio.run(measure_all(folder, 0.3 if quick else 10.0))
     restart = found.pop("restart to first answer, s")
-    times = {name: told for name, told in found.items() if isinstance(told, dict)}
+    times = {name: times for name, times in found.items() if isinstance(times, dict)}
     table = Table(
         f"Serving {500 if quick else 70_000:,} products; restart to the first answer took {restart} s",
         ("what", "requests", "ms, median", "ms, 99 in 100", "baskets a second"),
     )
-    for name, told in times.items():
-        taken = told.get("baskets_a_second", "")
-        table.rows.append((name.strip(), told["n"], told["p50_ms"], told["p99_ms"], taken))
+    for name, one in times.items():
+        taken = one.get("baskets_a_second", "")
+        table.rows.append((name.strip(), one["n"], one["p50_ms"], one["p99_ms"], taken))
     for path in ("/rank", "/products/{id}"):
         slowest = times[f"{path} while learning, 1 connection"]["p99_ms"]
         table.bar(f"{path} while it learns, ms for 99 in 100", slowest, "at most", 20.0)
@@ -282,7 +282,7 @@ def main() -> None:
     given = options.parse_args()
     print(machine())
     make(given.folder, given.products)
-    found = asyncio.run(measured(given.folder, given.seconds))
+    found = asyncio.run(measure_all(given.folder, given.seconds))
     if given.out:
         given.out.write_text(json.dumps({"machine": machine(), **found}, indent=1) + "\n")
 

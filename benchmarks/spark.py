@@ -31,7 +31,7 @@ from omba.spark.window import LocalWindow, SparkWindow
 Merge = Callable[[Floats, Floats, Sequence[Changed]], None]
 
 
-def summed(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
+def add_up(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
     """v + Σ Δ: every way whole."""
     before, sums = vectors.copy(), squares.copy()
     for part in parts:
@@ -39,12 +39,12 @@ def summed(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
         squares[part.rows] += part.squares - sums[part.rows]
 
 
-def averaged(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
+def average(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
     """v + mean Δ over the parts that changed the row."""
     weigh(vectors, squares, parts, [np.ones(len(part.rows)) for part in parts])
 
 
-def weighted(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
+def weighted_mean(vectors: Floats, squares: Floats, parts: Sequence[Changed]) -> None:
     """v + Σ wΔ, w the part's share of the row's squared gradients: how much and how often it updated the row."""
     sums = squares.copy()
     weigh(vectors, squares, parts, [(part.squares - sums[part.rows]).sum(axis=1) for part in parts])
@@ -60,10 +60,10 @@ def weigh(vectors: Floats, squares: Floats, parts: Sequence[Changed], weights: l
         squares[part.rows] += part.squares - sums[part.rows]
 
 
-MERGES: dict[str, Merge] = {"adagrad": merge, "sum": summed, "mean": averaged, "weighted mean": weighted}
+MERGES: dict[str, Merge] = {"adagrad": merge, "sum": add_up, "mean": average, "weighted mean": weighted_mean}
 
 
-def merging(until: str | None, parts: list[int], merges: list[str], seeds: int) -> None:
+def compare_merges(until: str | None, parts: list[int], merges: list[str], seeds: int) -> None:
     """MRR on Complete Journey, product types, in parts that are learned one after the other."""
     baskets = omba.datasets.complete_journey().between(None, until)
     whole = omba.evaluate({"one process": "omba"}, baskets, seeds=seeds)
@@ -191,7 +191,7 @@ def main(arguments: list[str]) -> None:
     given = parser.parse_args(arguments)
     parts = [int(n) for n in given.parts.split(",")]
     if given.what == "merging":
-        merging(given.until, parts, given.merges.split(","), given.seeds)
+        compare_merges(given.until, parts, given.merges.split(","), given.seeds)
     elif given.what == "overhead":
         overhead(parts, given.windows)
     else:

@@ -71,7 +71,7 @@ def show(demo: Demo) -> None:
     first = next((rule for rule in [*pairs, *rules] if len(rule.antecedents) == 1), demo.strongest[0])
     a, b = (f"'{side[0]}'" for side in (first.antecedents, first.consequents))
     terminal.show(f"\nThe report is in {demo.report}: open it in a browser. To go on:\n")
-    asks = ["rules --status rare", f"explain {a} {b}", f"similar {a}", f"rank --basket {b}", *_compared(demo)]
+    asks = ["rules --status rare", f"explain {a} {b}", f"similar {a}", f"rank --basket {b}", *_diff_command(demo)]
     for ask in asks:
         command, _, rest = ask.partition(" ")
         terminal.show(f"    omba {command} --model {demo.model_folder} {rest}", "cyan")
@@ -79,7 +79,7 @@ def show(demo: Demo) -> None:
     terminal.show(f"    omba serve --model {demo.model_folder}", "cyan")
 
 
-def _compared(demo: Demo) -> list[str]:
+def _diff_command(demo: Demo) -> list[str]:
     """A look at what changed over the last quarter, where there was one."""
     dates = [entry.shown[:10] for entry in history_of(demo.model_folder).entries]
     return [f"diff --from {dates[-5]} --to {dates[-2]}"] if len(dates) > 4 else []

@@ -9,7 +9,19 @@ from omba.baselines.factors import Factorised, Factors
 
 
 class ALS(Factorised):
-    """Weighted least squares for implicit feedback (Hu, Koren and Volinsky 2008; implicit)."""
+    """Weighted least squares for implicit feedback (Hu, Koren and Volinsky 2008; implicit).
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors.
+    iterations
+        Rounds, each of which solves for users and then for products.
+    regularization
+        How strongly vectors are held short.
+    seed
+        Start of all random numbers.
+    """
 
     help = "implicit alternating least squares on users by products (Hu et al. 2008)"
 

@@ -35,6 +35,11 @@ class Scorer(ABC):
     """A method that learns a batch of baskets from scratch, and ranks candidates for a hidden product.
 
     `learn` gets the baskets, `rate` queries in the codes of those baskets.
+
+    Parameters
+    ----------
+    seed
+        Start of all random numbers.
     """
 
     help: ClassVar[str]
@@ -102,7 +107,7 @@ def user_matrix(baskets: Baskets, n_users: int, n_products: int) -> sparse.csr_a
     return (visits @ matrix(baskets, n_products)).tocsr()
 
 
-def seen(codes: NDArray[np.int32], n: int) -> NDArray[np.bool_]:
+def occurs(codes: NDArray[np.int32], n: int) -> NDArray[np.bool_]:
     """Which of n units occur."""
     return np.bincount(codes[codes >= 0], minlength=n) > 0
 
@@ -113,7 +118,7 @@ def unit(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-def padded(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+def pad(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     """The vectors, and the row of zeros that −1 finds."""
     return np.vstack([vectors, np.zeros((1, vectors.shape[1]))]).astype(np.float32)
 

@@ -28,6 +28,15 @@ class EASE(Scorer):
 
     Of λ from 50 to 3,000 and powers of c(y) from 0 to 1, 500 and ¾ were at or near the best on both of the
     paper's data sets at hand.
+
+    Parameters
+    ----------
+    regularization
+        λ: how strongly the weights are held small.
+    power
+        The power of a product's own purchases that its score is divided by.
+    seed
+        Taken as every method does; the solution is exact.
     """
 
     help = "a linear model of each product from the others (Steck 2019)"

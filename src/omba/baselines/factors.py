@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from omba.baselines.base import Scorer, Scores, cosines, extra, padded, seen, user_matrix
+from omba.baselines.base import Scorer, Scores, cosines, extra, occurs, pad, user_matrix
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 
@@ -21,7 +21,17 @@ Factors = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 class Factorised(Scorer):
-    """What NMF and ALS share: the matrix they factorise, and the cosines to the basket and to the user."""
+    """What NMF and ALS share: the matrix they factorise, and the cosines to the basket and to the user.
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors.
+    iterations
+        Passes over the matrix.
+    seed
+        Start of all random numbers.
+    """
 
     def __init__(self, dim: int, iterations: int, seed: int) -> None:
         super().__init__(seed)
@@ -39,8 +49,8 @@ class Factorised(Scorer):
         with self.threads.threadpool_limits(1):
             users, products = self.factorise(sparse.csr_matrix(counts))
         # A unit without a purchase keeps its random start, which must not score.
-        self.user_vectors = padded(users * (counts.sum(axis=1) > 0)[:, None])
-        self.product_vectors = padded(products * seen(baskets.items, self.n_products)[:, None])
+        self.user_vectors = pad(users * (counts.sum(axis=1) > 0)[:, None])
+        self.product_vectors = pad(products * occurs(baskets.items, self.n_products)[:, None])
 
     def rate(self, queries: Queries) -> Scores:
         candidates = self.product_vectors[queries.candidates]

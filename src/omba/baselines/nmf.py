@@ -15,6 +15,15 @@ class NMF(Factorised):
 
     Of 10 to 300 dimensions 20 to 30 ranked best on both data sets of the paper at hand: with more, most
     coordinates of a product are zero, and cosines to a mean say little.
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors.
+    iterations
+        Rounds of the solver.
+    seed
+        Start of all random numbers.
     """
 
     help = "non-negative factors of users by products (Lee & Seung 2001)"

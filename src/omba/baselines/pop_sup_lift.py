@@ -22,6 +22,11 @@ from omba.baskets import Baskets
 class Pop(Scorer):
     """The product in the most baskets, whatever the context.
 
+    Parameters
+    ----------
+    seed
+        Taken as every method does; counting needs no chance.
+
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
     >>> Pop().fit(baskets).score(["sauce"], candidates=["pasta", "cheese", "soap"]).tolist()
     [2.0, 1.0, 0.0]
@@ -38,6 +43,11 @@ class Pop(Scorer):
 
 class Sup(Pop):
     """The product bought most often together with those in the basket.
+
+    Parameters
+    ----------
+    seed
+        Taken as every method does; counting needs no chance.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
     >>> Sup().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()
@@ -69,6 +79,11 @@ class Sup(Pop):
 
 class Lift(Sup):
     """The product whose lift with those in the basket is highest.
+
+    Parameters
+    ----------
+    seed
+        Taken as every method does; counting needs no chance.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"], ["soap"]])
     >>> Lift().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()

@@ -16,9 +16,22 @@ from omba.baskets import Label, Vocabulary
 class Queries:
     """One query a row: what is in the basket, whose it is, and the candidates for the hidden product.
 
-    The context of query `q` is the slice `offsets[q]:offsets[q + 1]` of `items`; `candidates[q]` are product
-    codes, the hidden one in column 0; `target_prices` are those of the hidden products. A code of −1 is a product
-    or user that is not known. `first` and `after` bound the baskets of the window the queries come from.
+    A code of −1 is a product or user that is not known.
+
+    Parameters
+    ----------
+    offsets, items
+        The context of query `q` is the slice `offsets[q]:offsets[q + 1]` of `items`, product codes.
+    user_codes
+        Whose basket it is.
+    candidates
+        Product codes, a row a query; the hidden product is in column 0.
+    product_vocabulary, user_vocabulary
+        What the codes stand for.
+    target_prices
+        Prices of the hidden products, where baskets have prices.
+    first, after
+        The baskets of the window that the queries come from.
 
     >>> queries = Queries.ask(["pasta"], "u7", ["sauce", "soap"], Vocabulary(["pasta", "sauce"]), Vocabulary())
     >>> queries.items.tolist(), queries.candidates.tolist(), queries.user_codes.tolist()

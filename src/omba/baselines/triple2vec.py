@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baselines.base import Scorer, Scores, cosines, padded, seen
+from omba.baselines.base import Scorer, Scores, cosines, occurs, pad
 from omba.baselines.kernels import learn_triples
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
@@ -31,6 +31,20 @@ class Triple2Vec(Scorer):
     A pass takes each product of each basket with one other of it at random; the learning rate falls in a
     straight line to nothing. Of rates 0.025 to 0.1, 6 to 25 passes and 100 or 300 dimensions, these were the best for
     Complete Journey and Ta-Feng together.
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors.
+    learning_rate
+        Length of the first step, the best of 0.025 to 0.1 for both data sets together;
+        it falls to nothing.
+    negatives
+        Units drawn at random against each of a triple.
+    epochs
+        Passes over the baskets.
+    seed
+        Start of all random numbers.
     """
 
     help = "(user, product, product) triples, two product spaces (Wan et al. 2018)"
@@ -52,9 +66,9 @@ class Triple2Vec(Scorer):
             learn_triples(
                 order, baskets.offsets, baskets.items, users, f, g, h, *pools, self.negatives, start, stop, rng
             )
-        bought = seen(baskets.items, self.n_products)[:, None]
-        self.left, self.right = padded(f * bought), padded(g * bought)
-        self.user_vectors = padded(h * seen(users, len(h))[:, None])
+        bought = occurs(baskets.items, self.n_products)[:, None]
+        self.left, self.right = pad(f * bought), pad(g * bought)
+        self.user_vectors = pad(h * occurs(users, len(h))[:, None])
 
     def _start(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
         return ((rng.random((n, self.dim)) - 0.5) / self.dim).astype(np.float32)

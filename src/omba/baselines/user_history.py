@@ -18,7 +18,13 @@ from omba.baskets import Baskets
 
 
 class UserHistory(Scorer):
-    """The user's own share of a product against everybody's; nothing to say of a user not met before."""
+    """The user's own share of a product against everybody's; nothing to say of a user not met before.
+
+    Parameters
+    ----------
+    seed
+        Taken as every method does; counting needs no chance.
+    """
 
     help = "the user's own purchases, against everybody's"
 

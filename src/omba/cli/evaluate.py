@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omba.evaluation import Evaluation
 
 
+@options.with_columns
 def evaluate(
     source: options.Source,
     methods: Annotated[str, typer.Option(help="Methods to compare, separated by commas.")] = "omba,lift,sup,pop",
@@ -27,20 +28,15 @@ def evaluate(
     draw: Annotated[str, typer.Option(help="Negatives from the 'window' as bought, or 'uniform' from all.")] = "window",
     above: Annotated[float | None, typer.Option(help="Hide only products dearer than this.")] = None,
     every: options.Every = "1d",
-    basket: options.BasketColumn = None,
-    product: options.ProductColumn = None,
-    user: options.UserColumn = None,
-    time: options.TimeColumn = None,
-    price: options.PriceColumn = None,
-    quantity: options.QuantityColumn = None,
-    store: options.StoreColumn = None,
     json: options.Json = None,
+    *,
+    columns: ColumnOptions,
 ) -> None:
     """Hide a product of each basket and have methods find it; each window is asked about before it is learned."""
     from omba.evaluation import evaluate as run_evaluation
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    baskets = read(source, ColumnOptions(basket, product, user, time, price, quantity, store))
+    baskets = read(source, columns)
     done = dict.fromkeys(names, 0.0)
     with terminal.progress("evaluating", 1000 * len(names)) as advance:
 

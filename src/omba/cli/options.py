@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from omba.cli.sources import ColumnOptions
 from omba.errors import SettingError
 from omba.settings import SETTINGS, Setting, Value
 
@@ -40,14 +42,39 @@ TimeColumn = _column("time", "When: a timestamp, a date or an integer day.")
 PriceColumn = _column("price", "The price of one piece.")
 QuantityColumn = _column("quantity", "How many pieces.")
 StoreColumn = _column("store", "Where it was bought.")
+COLUMNS = {
+    "basket": BasketColumn, "product": ProductColumn, "user": UserColumn, "time": TimeColumn, "price": PriceColumn,
+    "quantity": QuantityColumn, "store": StoreColumn,
+}  # fmt: skip
+"""The option of each column that a source can have."""
+
+
+def with_columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes `columns` one option for each of them; it gets all in one `ColumnOptions`."""
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "columns"]
+    options = [
+        inspect.Parameter(role, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for role, annotation in COLUMNS.items()
+    ]
+
+    @wraps(command)
+    def gather(**given: Any) -> None:
+        command(columns=ColumnOptions(**{role: given.pop(role) for role in COLUMNS}), **given)
+
+    return _declare(gather, [*own, *options])
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that takes `**settings` one option for each setting of the learner; those not given are None."""
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "settings"]
     options = [_parameter(setting) for setting in SETTINGS.values()]
-    command.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in [*own, *options]}
+    return _declare(command, [*own, *options])
+
+
+def _declare(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    """The command with these parameters for all who look at its signature."""
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
 
 

@@ -13,25 +13,21 @@ from omba.cli.sources import ColumnOptions, read
 from omba.model import OMBA
 
 
+@options.with_columns
 def truth(
     source: options.Source,
     until: Annotated[str | None, typer.Option(help="Learn up to this moment; else three quarters.")] = None,
     lift: Annotated[float, typer.Option(help="A rule holds if its lift is above this afterwards.")] = 5.0,
     seed: Annotated[int, typer.Option(help="Start of all random numbers.")] = 0,
     every: options.Every = "1d",
-    basket: options.BasketColumn = None,
-    product: options.ProductColumn = None,
-    user: options.UserColumn = None,
-    time: options.TimeColumn = None,
-    price: options.PriceColumn = None,
-    quantity: options.QuantityColumn = None,
-    store: options.StoreColumn = None,
     json: options.Json = None,
+    *,
+    columns: ColumnOptions,
 ) -> None:
     """Learn the first part of the baskets, and judge the rules by the rest, beside other rankings."""
     from omba.evaluation import split, truth_test
 
-    baskets = read(source, ColumnOptions(basket, product, user, time, price, quantity, store))
+    baskets = read(source, columns)
     past, _ = split(baskets, until)
     with terminal.progress("learning", len(past)) as advance:
         model = OMBA(seed=seed).fit(past, every, progress=lambda window: advance(len(window), ""))

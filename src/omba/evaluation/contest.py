@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from omba.baselines import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError, OmbaError
 from omba.evaluation.evaluation import Evaluation, Row
-from omba.evaluation.retrieval import Draw, Hide, Task, adapt, queries
+from omba.evaluation.retrieval import Hiding, Task, adapt, queries
 from omba.evaluation.trial import Factory, run
 
 logger = logging.getLogger("omba")
@@ -32,21 +33,38 @@ def evaluate(
     seeds: int = 1,
     *,
     every: str | int = "1d",
-    hide: Hide = "one",
-    draw: Draw = "window",
-    above: float | None = None,
     progress: Progress | None = None,
+    **hiding: Unpack[Hiding],
 ) -> Evaluation:
     """Hide products of baskets, have each method find them among others, and tabulate how well and at what cost.
 
-    `methods` are names (see `omba.baselines.methods()`), or a mapping of titles to names or to functions that
-    build a method from a seed. The test is run for `seeds` seeds from `seed` on; in each, all methods get the
-    same windows, hidden products and negatives. A method that cannot be used here is left out and told of.
+    In each seed all methods get the same windows, hidden products and negatives. A method that cannot be used here is
+    left out, and the result says why.
+
+    Parameters
+    ----------
+    methods
+        Names (see `omba.baselines.methods()`), or a mapping of titles to names or to functions that build a method from
+        a seed.
+    baskets
+        What is learned and asked about, in time order.
+    windows
+        Windows drawn from the second half of the period.
+    negatives
+        Products that the hidden one is ranked among.
+    seed, seeds
+        The first seed, and how many; each settles windows, hidden products, negatives and the methods' own chance.
+    every
+        How long a window is: `"1d"`, `"week"`, `"month"`, or a number of baskets.
+    progress
+        A function that gets a method's name and the share of its work done.
+    hiding
+        `hide`, `draw` and `above`: which products are hidden, and among which others; see `Task`.
     """
     if seeds < 1:
         raise InputError(f"seeds is {seeds}: give 1 or more")
     factories = _factories(methods)
-    task, notes = adapt(baskets, Task(windows, negatives, every, hide, draw, above))
+    task, notes = adapt(baskets, Task(windows, negatives, every, **hiding))
     chosen = range(seed, seed + seeds)
     asked = {each: queries(baskets, task, each) for each in chosen}
     fewest = min(map(len, asked.values()))

@@ -28,7 +28,15 @@ HEAD = ["method", "MRR", "R@1", "R@5", "DCG", "learn s", "score s", "peak MB", "
 
 @dataclass(frozen=True)
 class Row:
-    """One method: its trials, one a seed."""
+    """One method: its trials, one a seed.
+
+    Parameters
+    ----------
+    method
+        The title of the method.
+    trials
+        What it got right and what it cost, one trial a seed.
+    """
 
     method: str
     trials: Sequence[Trial]
@@ -65,13 +73,28 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """The methods, best first; those left out, with the reason; and in `notes` how the test had to adapt."""
+    """How each method did: a table that prints itself, and goes into frames and files.
+
+    Parameters
+    ----------
+    rows
+        The methods, best first.
+    task
+        What was asked.
+    seeds
+        The seeds the test was run for.
+    target_prices
+        Prices of the hidden products by seed, in the order of each trial's ranks; None without prices.
+    skipped
+        Methods that were left out, and the reason.
+    notes
+        How the test had to adapt to the baskets, in words.
+    """
 
     rows: list[Row]
     task: Task
     seeds: list[int]
     target_prices: list[NDArray[np.float32]] | None
-    """Prices of the hidden products by seed, in the order of each trial's ranks."""
     skipped: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ from omba.evaluation.kernels import draw_negatives
 Hide = Literal["one", "all"]
 Draw = Literal["window", "uniform"]
 
+
+class Hiding(TypedDict, total=False):
+    """Which products are hidden, and among which others: the fields of `Task` of the same names."""
+
+    hide: Hide
+    draw: Draw
+    above: float | None
+
+
 FEWEST = 20
 """Baskets a window must have where there is no time to cut them by: negatives come from its other baskets."""
 
@@ -32,8 +41,20 @@ FEWEST = 20
 class Task:
     """What is asked: how many windows, against how many others, which products are hidden.
 
-    `hide` takes one product of a basket or each in turn; `draw` takes the others by the purchases of the
-    window or uniformly from all products sold until its end; `above` keeps hidden products dearer than that.
+    Parameters
+    ----------
+    windows
+        Windows drawn from the second half of the period.
+    negatives
+        Products that the hidden one is ranked among.
+    every
+        How long a window is.
+    hide
+        One product of a basket, or each in turn.
+    draw
+        Negatives by the purchases of the window, or uniformly from all products sold until its end.
+    above
+        Only products dearer than this are hidden; None for all.
     """
 
     windows: int = 20

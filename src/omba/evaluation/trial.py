@@ -30,10 +30,20 @@ WARM_UP = 50
 
 @dataclass
 class Trial:
-    """The rank of every hidden product, and seconds and bytes spent.
+    """What one method got right in one seed, and what it cost.
 
-    `learn_seconds` and `score_seconds` are by the clock on the wall; `learn_work` and `score_work` are the processor's
-    own, which neighbours on the machine do not lengthen.
+    Parameters
+    ----------
+    online
+        Whether it goes through the stream once; else it is trained from scratch before each window.
+    by_window
+        The rank of every hidden product, window by window.
+    learn_seconds, score_seconds
+        Seconds of learning and answering, by the clock on the wall.
+    learn_work, score_work
+        The processor's own seconds, which neighbours on the machine do not lengthen.
+    peak_memory
+        The most bytes it held above what was there before; None where the system does not tell.
     """
 
     online: bool

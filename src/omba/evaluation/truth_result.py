@@ -12,14 +12,25 @@ FEW = 5
 
 @dataclass(frozen=True)
 class Held:
-    """The best `top` rules of a ranking: shares with the lift asked for before and after, and their rarity."""
+    """The best `top` rules of a ranking: shares with the lift asked for before and after, and their rarity.
+
+    Parameters
+    ----------
+    ranking
+        The order the rules were taken in.
+    top
+        How many were judged.
+    before, holds
+        Shares of them with the lift asked for, before and after.
+    support
+        Median support, before, of those that hold.
+    """
 
     ranking: str
     top: int
     before: float
     holds: float
     support: float
-    """Median support of those that hold, before."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,17 @@ class Appeared:
 
     Chance is the mean over the same pairs of 1 − exp(−n′_a·n′_b / n′): the probability of at least one basket with
     both, were the products bought independently as often as they were in the period after.
+
+    Parameters
+    ----------
+    ranking
+        The order the pairs were taken in.
+    top
+        How many were judged.
+    occurred
+        The share that then occurred.
+    chance
+        The share that chance would have brought.
     """
 
     ranking: str

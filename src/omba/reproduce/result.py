@@ -17,7 +17,21 @@ HOLDS = ("yes", "partly", "no", "beyond", "not tested")
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; the first `words` columns are text, the others figures, shown with so many `digits`."""
+    """A table of the report.
+
+    Parameters
+    ----------
+    title
+        What it shows.
+    columns
+        Their names.
+    rows
+        One a line, a cell for each column.
+    words
+        How many of the first columns are text; the others are figures.
+    digits
+        Digits after the point that figures are shown with.
+    """
 
     title: str
     columns: Sequence[str]
@@ -41,7 +55,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as SVG text, with the words that stand for it where it cannot be seen."""
+    """A drawing as SVG text, with the words that stand for it where it cannot be seen.
+
+    Parameters
+    ----------
+    name
+        The name of its file, without an ending.
+    alt
+        The words that stand for it.
+    svg
+        The drawing.
+    """
 
     name: str
     alt: str
@@ -50,7 +74,19 @@ class Picture:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, what was found here, and whether it holds."""
+    """What the paper says, what was found here, and whether it holds.
+
+    Parameters
+    ----------
+    says
+        What is claimed.
+    paper
+        The paper's figures for it.
+    ours
+        The figures found here.
+    holds
+        One of `HOLDS`.
+    """
 
     says: str
     paper: str
@@ -65,8 +101,22 @@ class Claim:
 class Result:
     """One table or figure, done again.
 
-    `differs` is the one honest sentence on what is not as in the paper and why; `findings` are what a reader should
-    take away, contradictions with the paper first; `settings` are what is needed to get the same figures.
+    Parameters
+    ----------
+    claims
+        What the paper says of it, and what was found.
+    tables
+        The figures.
+    differs
+        The one honest sentence on what is not as in the paper and why.
+    settings
+        What is needed to get the same figures.
+    pictures
+        Drawings of the figures.
+    findings
+        What a reader should take away, contradictions with the paper first.
+    seconds
+        How long it took.
     """
 
     claims: Sequence[Claim]
