@@ -22,7 +22,7 @@ DEAR = 20.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class WorldPlan:
     """Who goes with whom. A pair is a row of two products."""
 
     complementary: Ints
@@ -42,7 +42,7 @@ class Plan:
     """The share of baskets that hold a given rare pair."""
 
 
-def make_plan(baskets: int, products: int, users: int, days: int, pairs: int, random: np.random.Generator) -> Plan:
+def make_plan(baskets: int, products: int, users: int, days: int, pairs: int, random: np.random.Generator) -> WorldPlan:
     """Draw the plan: each product has one part in it, and nine for each of `pairs` are planted."""
     shuffled = random.permutation(products)
     planted = shuffled[: 8 * pairs].reshape(4, pairs, 2)
@@ -52,7 +52,7 @@ def make_plan(baskets: int, products: int, users: int, days: int, pairs: int, ra
     prices[planted[1]] *= DEAR
     length = days // 3
     begins = random.integers(0, days - length + 1, pairs)
-    return Plan(
+    return WorldPlan(
         complementary=planted[0],
         rare=planted[1],
         bridged=planted[2],
@@ -67,7 +67,7 @@ def make_plan(baskets: int, products: int, users: int, days: int, pairs: int, ra
     )
 
 
-def make_rows(plan: Plan, users: Ints, days: Ints, random: np.random.Generator) -> Rows:
+def make_rows(plan: WorldPlan, users: Ints, days: Ints, random: np.random.Generator) -> Rows:
     """The rows of as many baskets as there are users given, basket by basket, each product once a basket."""
     n = len(users)
     parts = [
@@ -87,13 +87,13 @@ def make_rows(plan: Plan, users: Ints, days: Ints, random: np.random.Generator) 
     return basket[order], product[order]
 
 
-def _background(plan: Plan, n: int, random: np.random.Generator) -> Rows:
+def _background(plan: WorldPlan, n: int, random: np.random.Generator) -> Rows:
     basket = np.repeat(np.arange(n), 1 + random.poisson(BACKGROUND - 1, n))
     place = np.searchsorted(plan.popularity, random.random(len(basket)) * plan.popularity[-1])
     return basket, plan.background[place]
 
 
-def _habits(plan: Plan, users: Ints, random: np.random.Generator) -> Rows:
+def _habits(plan: WorldPlan, users: Ints, random: np.random.Generator) -> Rows:
     basket = np.repeat(np.arange(len(users)), random.poisson(HABITS, len(users)))
     return basket, plan.favourites[users[basket], random.integers(FAVOURITES, size=len(basket))]
 
@@ -114,14 +114,14 @@ def _either(pairs: Ints, rate: float, n: int, random: np.random.Generator) -> Ro
     return basket, pairs[which, random.integers(2, size=len(which))]
 
 
-def _bridged(plan: Plan, n: int, random: np.random.Generator) -> Rows:
+def _bridged(plan: WorldPlan, n: int, random: np.random.Generator) -> Rows:
     basket, which = _events(plan.bridged, 2 * TOGETHER, n, random)
     # The side is the basket's own, so that a pair does not meet where the die falls on it twice.
     side = plan.bridged[which, (basket + which) % 2]
     return np.repeat(basket, 2), np.stack([side, plan.bridges[which]], axis=1).ravel()
 
 
-def _seasonal(plan: Plan, days: Ints, random: np.random.Generator) -> Rows:
+def _seasonal(plan: WorldPlan, days: Ints, random: np.random.Generator) -> Rows:
     basket, which = _events(plan.seasonal, 2 * TOGETHER, len(days), random)
     first, after = plan.seasons[which].T
     season = (first <= days[basket]) & (days[basket] < after)

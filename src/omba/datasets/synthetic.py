@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from omba.baskets import Baskets, Label
-from omba.datasets.planting import FAVOURITES, Ints, Plan, make_plan, make_rows
+from omba.datasets.planting import FAVOURITES, Ints, WorldPlan, make_plan, make_rows
 from omba.errors import SettingError
 from omba.sources import read_baskets
 
@@ -94,7 +94,7 @@ class World:
                 writer.write_table(table)
 
     @cached_property
-    def _plan(self) -> Plan:
+    def _plan(self) -> WorldPlan:
         random = np.random.default_rng([self.seed, 0])
         return make_plan(self.n_baskets, self.n_products, self.n_users, self.n_days, self.n_pairs, random)
 
