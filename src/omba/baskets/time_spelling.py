@@ -36,7 +36,8 @@ MOST_DAYS = 10**6
 """Whole numbers up to here, and down to its negative, are days."""
 FIRST_DATE, LAST_DATE = 19000101, 21001231
 """Whole numbers between these are dates, if the calendar has them."""
-FIRST_TICK = ticks(datetime(1000, 1, 1))
+FIRST_YEAR = 1000
+FIRST_TICK = ticks(datetime(FIRST_YEAR, 1, 1))
 LAST_TICK = ticks(datetime(9999, 12, 31, 23, 59, 59, 999_999))
 """Times lie between these. A year of two digits would pass for the year 17, which is no reading."""
 

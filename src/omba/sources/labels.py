@@ -7,6 +7,7 @@ from omba.errors import InputError
 from omba.sources.source import Column
 
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+LARGE = {"HUGEINT", "UHUGEINT"}
 FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
 
 
@@ -17,6 +18,13 @@ def label_sql(column: Column) -> str:
         return f"{x}::BIGINT"
     if kind == "UBIGINT":
         return x
+    if kind in LARGE:
+        # JSON with numbers of both signs arrives like this, however small they are.
+        least, bound = -(2**63), 2**63
+        if column.all(f"x >= {least} AND x < {bound}"):
+            return f"{x}::BIGINT"
+        if column.all(f"x >= 0 AND x < {2**64}"):
+            return f"{x}::UBIGINT"
     if kind.startswith(FRACTIONS):
         return _whole(column)
     if kind == "BOOLEAN" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):

@@ -5,7 +5,7 @@ column holds something else.
 from __future__ import annotations
 
 from omba.errors import InputError
-from omba.sources.labels import FRACTIONS, INTEGERS
+from omba.sources.labels import FRACTIONS, INTEGERS, LARGE
 from omba.sources.source import Column
 
 REMEDY = {
@@ -20,7 +20,7 @@ def number_sql(column: Column, role: str) -> str:
     if column.type == "VARCHAR":
         _refuse_text(column, role)
         x = f"try_cast({x} AS DOUBLE)"
-    elif column.type not in INTEGERS | {"UBIGINT", "HUGEINT", "UHUGEINT"} and not column.type.startswith(FRACTIONS):
+    elif column.type not in INTEGERS | LARGE | {"UBIGINT"} and not column.type.startswith(FRACTIONS):
         raise InputError(
             f"{role} column {column.name!r} of {column.source.title} holds {column.type.lower()}, not numbers: "
             f"give {role} another column"

@@ -14,6 +14,7 @@ from omba.baskets.time_spelling import (
     DATES,
     DAYS,
     FIRST_TICK,
+    FIRST_YEAR,
     ISO_EXAMPLE,
     LAST_TICK,
     PATTERNS,
@@ -22,7 +23,7 @@ from omba.baskets.time_spelling import (
     number_spelling,
 )
 from omba.errors import InputError
-from omba.sources.labels import FRACTIONS, INTEGERS
+from omba.sources.labels import FRACTIONS, INTEGERS, LARGE
 from omba.sources.source import Column
 
 ZONED = rf"[0-9] ?{ZONE}\s*$"
@@ -43,10 +44,14 @@ def read_times(column: Column) -> Times:
     """How to read the time column."""
     kind, x = column.type, column.sql
     if kind.startswith("TIMESTAMP WITH TIME ZONE"):
-        return Times(_bounded(f"epoch_us({x})"), Clock.DATETIME, "times carry a zone and are kept in UTC")
+        return Times(
+            _bounded(f"epoch_us(CASE WHEN isfinite({x}) THEN {x} END)"),
+            Clock.DATETIME,
+            "times carry a zone and are kept in UTC",
+        )
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return Times(_bounded(f"epoch_us(CASE WHEN isfinite({x}) THEN {x}::TIMESTAMP END)"), Clock.DATETIME)
-    if kind in INTEGERS or kind.startswith(FRACTIONS) or kind in ("UBIGINT", "HUGEINT"):
+    if kind in INTEGERS or kind.startswith(FRACTIONS) or kind in LARGE | {"UBIGINT"}:
         return _numbers(column, f"CASE WHEN isfinite({x}::DOUBLE) THEN {x}::DOUBLE END")
     if kind != "VARCHAR":
         raise InputError(f"time column {column.name!r} of {column.source.title} holds {kind.lower()}: give another one")
@@ -118,7 +123,9 @@ def _bounded(tick: str) -> str:
 
 
 def _parse(x: str, pattern: str) -> str:
-    return _bounded(f"epoch_us(try_strptime({x}, '{pattern}'))")
+    moment = f"try_strptime({x}, '{pattern}')"
+    # DuckDB reads 'infinity' by any pattern. A year after 9999 is read by none.
+    return f"CASE WHEN year({moment}) >= {FIRST_YEAR} AND lower({x}) NOT LIKE '%inf%' THEN epoch_us({moment}) END"
 
 
 def _remark(column: Column, pattern: str) -> str:

@@ -1,0 +1,59 @@
+"""One meaning of a row on Spark: the matrix of bad rows through a data frame, and where Spark is stricter."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import omba
+from bad_rows import matrix_baskets, matrix_drops, matrix_rows, table_of
+from omba import spark
+from omba.errors import InputError, SparkError
+from sparks import framed
+
+
+def test_spark_keeps_and_drops_the_rows_that_every_reader_does(session: Any) -> None:
+    table = table_of(matrix_rows())
+    ours, local = spark.read_baskets(framed(session, table)), omba.read_baskets(table)
+
+    report = ours.report()
+    assert report.dropped == local.report.dropped == matrix_drops()
+    assert report.changed == local.report.changed
+    assert (report.rows, report.kept, report.merged) == (local.report.rows, local.report.kept, local.report.merged)
+    found = [
+        (row.user, ours.clock.show(row.time), row.products, [None if x != x else x for x in row.prices])
+        for row in ours.frame.orderBy("time", "basket").collect()
+    ]
+    # Quantities tell a return from a purchase on Spark, and go no further.
+    assert found == [basket[:4] for basket in matrix_baskets()]
+
+
+def test_a_users_day_is_the_same_basket_on_spark(session: Any) -> None:
+    times = [datetime(2017, 1, 1, 23, 59, 59, 999_999), datetime(2017, 1, 2), datetime(1969, 12, 31, 23), None]
+    for kind, column in (("times", times), ("days", [3, 4, -1, None])):
+        table = pa.table({"user": ["ann", "ann", "bob", "bob"], "product": ["a", "b", "c", "d"], "time": column})
+        ours, local = spark.read_baskets(framed(session, table)), omba.read_baskets(table)
+        found = {row.basket: row.products for row in ours.frame.collect()}
+        assert found == {basket.id: basket.products for basket in local}, kind
+        assert ours.report().dropped == local.report.dropped
+
+
+@pytest.mark.parametrize(
+    ("time", "sentence"),
+    [
+        # Which spelling a column keeps to takes a look at all of it; Spark says how to make it a timestamp instead.
+        (["2017-01-05", "2017-01-06"], "holds string: make it a timestamp"),
+        ([1483605000, 1483605001], "too much for a day number: make it a timestamp"),
+        ([20170105, 20170106], "too much for a day number: make it a timestamp"),
+        ([5.0, 6.0], "holds double: make it a timestamp"),
+    ],
+)
+def test_spellings_of_times_that_take_a_look_at_the_column_are_refused_on_spark(
+    session: Any, time: list[Any], sentence: str
+) -> None:
+    frame = framed(session, pa.table({"basket": [1, 2], "product": ["a", "b"], "time": time}))
+    with pytest.raises((InputError, SparkError), match=sentence):
+        spark.read_baskets(frame).report()
