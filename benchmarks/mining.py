@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import omba
 from omba.rules import classic, mine, nearest_pairs, recall
-from omba.rules.from_model import space_of
+from omba.rules.from_model import mining_input
 from omba.rules.nearest import Trained, exact_pairs
 
 TOP = 1000
@@ -55,16 +55,16 @@ def groceries(level: str, support: int) -> None:
     print(f"\nComplete Journey, {level}: {len(model.products):,} products, learned in {learning:.0f} s")
     rules, seconds = time_and_result(lambda: omba.mine_rules(model, TOP, evidence=baskets))
     print(f"  top {len(rules):,} rules, counts and all, cold {seconds:8.2f} s")
-    space = space_of(model, baskets)
-    _, again = time_and_result(lambda: mine(space, TOP))
+    given = mining_input(model, baskets)
+    _, again = time_and_result(lambda: mine(given, TOP))
     print(f"  once more                             {again:8.2f} s")
-    everything = Trained.of(space.vectors, None)
-    pairs, hashed = time_and_result(lambda: nearest_pairs(space.vectors, TOP, counts=space.counts))
+    everything = Trained.of(given.vectors, None)
+    pairs, hashed = time_and_result(lambda: nearest_pairs(given.vectors, TOP, counts=given.counts))
     _, exact = time_and_result(lambda: exact_pairs(everything, TOP))
     print(f"  nearest {TOP:,} pairs by LSH            {hashed:8.2f} s   F = {pairs.F}, H = {pairs.H}")
     ratios = f"{exact / seconds:.1f} × the rules, {exact / hashed:.1f} × LSH"
     print(f"  all pairs by BLAS                     {exact:8.2f} s   {ratios}")
-    print(f"  recall of the true {TOP:,}              {recall(space.vectors, counts=space.counts, pairs=pairs):8.4f}")
+    print(f"  recall of the true {TOP:,}              {recall(given.vectors, counts=given.counts, pairs=pairs):8.4f}")
     _, grown = time_and_result(lambda: classic.fpgrowth(baskets, support / len(baskets), max_len=2))
     print(f"  mlxtend's FP-growth, pairs in {support} baskets {grown:6.2f} s   {grown / seconds:.1f} × the rules")
 

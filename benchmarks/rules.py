@@ -56,7 +56,7 @@ def holds(pairs: list[list[str | int]], after: Baskets, lift: float = 5.0) -> fl
     if not known or not pairs:
         return float("nan") if not pairs else 0.0
     a, b = np.array(known).T
-    chance = counts.products[a] * counts.products[b] / counts.n
+    chance = counts.counts[a] * counts.counts[b] / counts.n_baskets
     return float((counts.pairs(a, b) > lift * chance).sum() / len(pairs))
 
 

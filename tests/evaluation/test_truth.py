@@ -15,7 +15,7 @@ from omba.evaluation.period_counts import PeriodCounts
 from omba.evaluation.truth import judge, split, truth_test
 from omba.evaluation.truth_result import TruthTest, align
 from omba.model import OMBA
-from omba.rules.from_model import space_of
+from omba.rules.from_model import mining_input
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def test_counts_and_judgement_are_those_made_by_hand() -> None:
     rng = np.random.default_rng(0)
     lists = [[f"p{i}" for i in rng.choice(6, rng.integers(1, 5), replace=False)] for _ in range(200)]
     past, later = split(Baskets.from_lists(lists), None)
-    space = space_of(OMBA(dim=8, epochs=1).fit(past, every=50))
-    before, after = PeriodCounts.of(past, space), PeriodCounts.of(later, space)
-    row = {label: place for place, label in enumerate(space.labels)}
+    given = mining_input(OMBA(dim=8, epochs=1).fit(past, every=50))
+    before, after = PeriodCounts.of(past, given), PeriodCounts.of(later, given)
+    row = {label: place for place, label in enumerate(given.labels)}
     pairs = np.array([(row[a], row[b]) for a, b in combinations(sorted(row), 2)])
     holds, had = [], []
     for a, b in combinations(sorted(row), 2):
@@ -82,9 +82,9 @@ def test_counts_and_judgement_are_those_made_by_hand() -> None:
 def test_rules_with_two_antecedents_are_judged_by_exact_counts() -> None:
     lists = [["a", "b", "c"]] * 6 + [["a", "b"]] * 2 + [["c"]] * 3 + [["d"]] * 9
     past, later = split(Baskets.from_lists(lists * 8), None)
-    space = space_of(OMBA(dim=8, epochs=1).fit(past, every=40))
-    a, b, c = (space.labels.index(x) for x in "abc")
-    after = PeriodCounts.of(later, space)
+    given = mining_input(OMBA(dim=8, epochs=1).fit(past, every=40))
+    a, b, c = (given.labels.index(x) for x in "abc")
+    after = PeriodCounts.of(later, given)
     count, chance = after.strength(np.array([[a, b, c]]))
     assert (count[0], chance[0]) == (6 * 2, 8 * 2 * 9 * 2 / 40)
 

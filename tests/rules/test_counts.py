@@ -34,14 +34,14 @@ def random_lists(baskets: int, products: int, seed: int = 0) -> list[list[int]]:
 def test_products_pairs_and_larger_sets_are_counted_as_by_hand(lists):
     baskets = Baskets.from_lists(lists)
     counts, labels = Counts.of(baskets), list(baskets.product_vocabulary)
-    assert counts.n == len(lists)
+    assert counts.n_baskets == len(lists)
     for size in (1, 2, 3, 4):
         expected = by_hand(lists, size)
         sets = list(combinations(range(len(labels)), size))
         found = counts.itemsets(np.array(sets, np.int64).reshape(-1, size))
         assert found.tolist() == [expected[frozenset(labels[row] for row in rows)] for rows in sets]
     single = by_hand(lists, 1)
-    assert counts.products.tolist() == [single[frozenset([label])] for label in labels]
+    assert counts.counts.tolist() == [single[frozenset([label])] for label in labels]
 
 
 @given(baskets_of_letters, st.integers(1, 4))
@@ -75,7 +75,7 @@ def test_a_slice_of_baskets_is_counted_alone():
     lists = random_lists(300, 30)
     part = Baskets.from_lists(lists).slice(100, 200)
     again = Counts.of(Baskets.from_lists(lists[100:200]), list(part.product_vocabulary))
-    assert Counts.of(part).products.tolist() == again.products.tolist()
+    assert Counts.of(part).counts.tolist() == again.counts.tolist()
     assert {*zip(*map(list, Counts.of(part).observed()), strict=True)} == {
         *zip(*map(list, again.observed()), strict=True)
     }
@@ -83,9 +83,9 @@ def test_a_slice_of_baskets_is_counted_alone():
 
 def test_counts_follow_the_labels_of_the_model_and_pass_over_other_products():
     counts = Counts.of(Baskets.from_lists([["a", "x", "b"], ["b", "a"], ["x"]]), ["b", "c", "a"])
-    assert counts.products.tolist() == [2, 0, 2]
+    assert counts.counts.tolist() == [2, 0, 2]
     assert counts.pairs([0, 1], [2, 2]).tolist() == [2, 0]
-    assert counts.n == 3
+    assert counts.n_baskets == 3
 
 
 def test_evidence_that_shares_no_product_with_the_model_is_refused():
@@ -99,7 +99,7 @@ def test_the_baskets_of_one_product_are_a_world_of_their_own():
     labels = list(baskets.product_vocabulary)
     within = Counts.of(baskets).within(3)
     own = [[p for p in basket if p != labels[3]] for basket in lists if labels[3] in basket]
-    assert within.n == len(own)
+    assert within.n_baskets == len(own)
     expected = by_hand([[str(p) for p in basket] for basket in own], 2)
     left, right, count = within.observed()
     found = {
@@ -110,4 +110,4 @@ def test_the_baskets_of_one_product_are_a_world_of_their_own():
 
 def test_no_baskets_and_no_itemsets_are_counted_too():
     counts = Counts.of(Baskets.from_lists([]))
-    assert (counts.n, len(counts.observed()[0]), len(counts.itemsets(np.empty((0, 2))))) == (0, 0, 0)
+    assert (counts.n_baskets, len(counts.observed()[0]), len(counts.itemsets(np.empty((0, 2))))) == (0, 0, 0)

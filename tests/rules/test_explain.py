@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,28 +10,21 @@ import pytest
 from omba import Baskets, datasets
 from omba.errors import InputError, UnknownError
 from omba.model import OMBA
-from omba.model.evidence import Evidence
+from omba.rules import Catalogue, Counts, MiningInput
 from omba.rules.explain import Explainer
+from omba.rules.from_model import mining_input
 
 LISTS = [["cream", "soap"]] * 6 + [["sink", "soap"]] * 4 + [["cream", "towel"]] + [["tea", "milk"]] * 30 + [["tea"]] * 9
 
 
 def explainer(lists: list[list[str]] = LISTS, **more: object) -> Explainer:
     """Products as vectors of what they were bought with: close where they share partners."""
-    baskets, evidence = Baskets.from_lists(lists), Evidence()
-    evidence.update(baskets.offsets, baskets.items)
-    labels = baskets.products
-    rows = np.arange(len(labels))
-    together = evidence.pairs(rows[:, None], rows[None, :]) + np.diag(evidence.counts)
-    return Explainer(
-        labels,
-        together.astype(np.float32),
-        evidence.counts,
-        evidence.n_baskets,
-        evidence.pairs,
-        evidence.partners,
-        **more,
-    )
+    baskets = Baskets.from_lists(lists)
+    evidence = Counts.of(baskets)
+    rows = np.arange(len(baskets.products))
+    together = evidence.pairs(np.repeat(rows, len(rows)), np.tile(rows, len(rows))).reshape(len(rows), -1)
+    given = {"vectors": together.astype(np.float32), "evidence": evidence, **more}
+    return Explainer(MiningInput(Catalogue(baskets.products), **given))
 
 
 def test_an_unseen_pair_is_explained_by_the_product_both_go_with() -> None:
@@ -63,12 +55,12 @@ def test_a_seen_pair_is_told_with_its_count_and_lift() -> None:
 
 def test_bridges_are_ranked_by_their_weaker_link() -> None:
     lists = [["a", "even"]] * 10 + [["b", "even"]] * 10 + [["a", "lean"]] * 18 + [["b", "lean"]] * 1 + [["other"]] * 200
-    alike = replace(explainer(lists), vectors=np.ones((5, 2)))
+    alike = explainer(lists, vectors=np.ones((5, 2)))
     assert [bridge.product for bridge in alike.explain("a", "b").bridges] == ["even", "lean"]
 
 
 def test_users_who_buy_both_are_counted_against_chance() -> None:
-    rows = {label: row for row, label in enumerate(explainer().labels)}
+    rows = {label: row for row, label in enumerate(explainer().given.labels)}
     both, cream, sink = [rows["cream"], rows["sink"]], [rows["cream"], -1], [-1, rows["sink"]]
     remembered = np.array([both, both, cream, sink, [-1, -1], [-1, -1]])
     explanation = explainer(users=list("uvwxyz"), remembered=remembered).explain("cream", "sink")
@@ -79,11 +71,12 @@ def test_users_who_buy_both_are_counted_against_chance() -> None:
 
 
 def test_the_forecast_is_told_where_there_is_one() -> None:
-    def expected(a: object, b: object, cosine: object, count: object) -> tuple[np.ndarray, ...]:
-        return np.array([7.0]), np.array([2.0]), np.array([30.0])
+    class Forecast:
+        def expect(self, *given: object) -> tuple[np.ndarray, ...]:
+            return np.array([7.0]), np.array([2.0]), np.array([30.0])
 
     assert "a lift of 7.0 (nine times in ten between 2.0 and 30.0)" in str(
-        explainer(expected=expected).explain("cream", "sink")
+        explainer(forecast=Forecast()).explain("cream", "sink")
     )
     assert "next period" not in str(explainer().explain("cream", "sink"))
 
@@ -99,7 +92,14 @@ def test_an_unknown_product_is_an_error_that_suggests_the_nearest_name() -> None
 
 
 def test_a_pair_whose_count_was_let_go_is_not_called_unseen() -> None:
-    explanation = explainer(ever=lambda a, b: np.ones(len(a), bool)).explain("cream", "sink")
+    class Forgetful(Counts):
+        complete = False
+
+        def seen(self, left: object, right: object) -> np.ndarray:
+            return np.ones(1, bool)
+
+    counts = Counts.of(Baskets.from_lists(LISTS))
+    explanation = explainer(evidence=Forgetful(*vars(counts).values())).explain("cream", "sink")
 
     assert explanation.status == "rare"
     assert "were bought together too seldom to be counted still" in str(explanation)
@@ -113,16 +113,9 @@ def test_a_product_beside_itself_is_refused() -> None:
 def test_planted_bridges_are_found_in_a_model_learned_from_a_stream() -> None:
     world = datasets.synthetic(baskets=6_000, products=200, users=200, days=30, pairs=6, seed=3)
     model = OMBA(dim=32, epochs=3, seed=0, categories=False).fit(world.baskets)
-    space = Explainer(
-        model.products,
-        model.product_vectors,
-        model.evidence.counts,
-        model.n_baskets,
-        model.evidence.pairs,
-        model.evidence.partners,
-    )
+    explainer = mining_input(model).explainer
     found = [
-        bridge in [x.product for x in space.explain(a, b, most=3).bridges]
+        bridge in [x.product for x in explainer.explain(a, b, most=3).bridges]
         for (a, b), bridge in zip(world.truth.bridged, world.truth.bridges, strict=True)
     ]
     assert np.mean(found) >= 0.8

@@ -1,4 +1,4 @@
-"""Mining a space: candidates, direction, status, order, filters, larger sets, and what is refused."""
+"""Mining: candidates, direction, status, order, filters, larger sets, and what is refused."""
 
 import logging
 from importlib import import_module
@@ -9,14 +9,42 @@ import pytest
 
 from omba.baskets import Baskets
 from omba.errors import InputError, SettingError, UnknownError
-from omba.rules import Counts, Filter, Rules, Space, mine
+from omba.rules import Catalogue, Counts, Filter, MiningInput, Rules, mine
 from omba.rules.rules import COLUMNS
 
 GROUPS = 12
 SIZE = 5
 
 
-def world(seed: int = 0, **changes) -> Space:
+class Evidence:
+    """Exact counts, of which a test may change a part."""
+
+    def __init__(self, exact: Counts, **changes) -> None:
+        self.complete, self.n_baskets, self.counts = "seen" not in changes, exact.n_baskets, exact.counts
+        self.pairs, self.seen = exact.pairs, exact.seen
+        self.itemsets, self.observed = exact.itemsets, exact.observed
+        vars(self).update(changes)
+
+
+class Forecast:
+    """A plain forecast: the counts, drawn towards what the cosine promises."""
+
+    def expect(self, cosine, n_ab, n_a, n_b, n, a, b):
+        mean = (2 + n_ab) / (2 / np.exp(2 * cosine) + n_a * n_b / n)
+        return mean, mean * 0.7, mean * 1.4
+
+    def interval(self, lift, baskets, n_a, n_b, n, season):
+        return lift, lift
+
+    def season(self, rows, counts, n):
+        return np.zeros(len(rows))
+
+
+def no_pairs(least: int = 1):
+    return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32)
+
+
+def world(seed: int = 0, vectors=None, forecast=None, **changes) -> MiningInput:
     """Baskets from 12 themes of 5 products each; vectors stand close within a theme.
 
     The first two products of theme 0 are never bought together; those of theme 1 only twice; products of theme 2 come
@@ -38,37 +66,16 @@ def world(seed: int = 0, **changes) -> Space:
     labels = [f"t{i // SIZE}-{i % SIZE}" for i in range(GROUPS * SIZE)]
     baskets = Baskets.from_lists([[labels[i] for i in basket] for basket in lists])
     centres = rng.standard_normal((GROUPS, 40))
-    vectors = np.repeat(centres, SIZE, axis=0) + 0.5 * rng.standard_normal((GROUPS * SIZE, 40))
-    vectors[1], vectors[6] = vectors[0] + 0.01, vectors[5] + 0.01
-    counts = Counts.of(baskets, labels)
-    given = {
-        "labels": labels,
-        "vectors": vectors.astype(np.float32),
-        "counts": counts.products,
-        "n_baskets": counts.n,
-        "pair_counts": counts.pairs,
-        "itemset_counts": counts.itemsets,
-        "observed": counts.observed,
-        "prices": np.arange(1.0, GROUPS * SIZE + 1),
-        "attributes": pa.table({"product": labels, "category": [label.split("-")[0] for label in labels]}),
-    }
-    return Space(**(given | changes))
+    near = np.repeat(centres, SIZE, axis=0) + 0.5 * rng.standard_normal((GROUPS * SIZE, 40))
+    near[1], near[6] = near[0] + 0.01, near[5] + 0.01
+    attributes = pa.table({"product": labels, "category": [label.split("-")[0] for label in labels]})
+    catalogue = Catalogue(labels, np.arange(1.0, GROUPS * SIZE + 1), attributes)
+    evidence = Evidence(Counts.of(baskets, labels), **changes)
+    return MiningInput(catalogue, near.astype(np.float32) if vectors is None else vectors, evidence, forecast)
 
 
-def forecast(space: Space):
-    """A plain forecast: the counts, drawn towards what the cosine promises."""
-
-    def expected(a, b, cosine, count):
-        chance = space.counts[a] * space.counts[b] / space.n_baskets
-        mean = (2 + count) / (2 / np.exp(2 * cosine) + chance)
-        return mean, mean * 0.7, mean * 1.4
-
-    return expected
-
-
-def with_forecast(**changes) -> Space:
-    space = world(**changes)
-    return world(**changes, expected=forecast(space))
+def with_forecast() -> MiningInput:
+    return world(forecast=Forecast())
 
 
 def pairs_of(rules: Rules) -> set[frozenset]:
@@ -76,15 +83,15 @@ def pairs_of(rules: Rules) -> set[frozenset]:
 
 
 def test_every_column_is_filled_from_the_evidence():
-    space = with_forecast()
-    rules = mine(space, 50)
+    given = with_forecast()
+    rules = mine(given, 50)
     frame = rules.to_pandas()
     assert len(frame) == 50
     assert frame.notna().all().all()
     for rule in rules.filter(length=2):
-        a, b = space.labels.index(rule.antecedents[0]), space.labels.index(rule.consequents[0])
-        assert rule.count == space.pair_counts([a], [b])[0]
-        assert (rule.n_a, rule.n_b, rule.n) == (space.counts[a], space.counts[b], space.n_baskets)
+        a, b = given.labels.index(rule.antecedents[0]), given.labels.index(rule.consequents[0])
+        assert rule.count == given.evidence.pairs([a], [b])[0]
+        assert (rule.n_a, rule.n_b, rule.n) == (given.counts[a], given.counts[b], given.n_baskets)
 
 
 def test_without_a_forecast_the_nearest_come_first():
@@ -95,22 +102,22 @@ def test_without_a_forecast_the_nearest_come_first():
 
 
 def test_with_a_forecast_the_order_is_by_the_lower_end_over_all_pairs_there_are():
-    space = with_forecast()
-    a, b = np.triu_indices(len(space.labels), 1)
-    unit = space.vectors / np.linalg.norm(space.vectors, axis=1, keepdims=True)
-    low = space.expected(a, b, (unit[a] * unit[b]).sum(axis=1), space.pair_counts(a, b))[1]
+    given = with_forecast()
+    a, b = np.triu_indices(len(given.labels), 1)
+    unit = given.vectors / np.linalg.norm(given.vectors, axis=1, keepdims=True)
+    low = given.expect(a, b, (unit[a] * unit[b]).sum(axis=1), given.evidence.pairs(a, b))[1]
     best = np.argsort(-low)[:40]
-    rules = mine(space, 40, antecedents=1)
+    rules = mine(given, 40, antecedents=1)
     assert rules["expected_lift_low"] == pytest.approx(low[best], rel=1e-4)
 
 
 def test_the_best_counted_pairs_are_found_however_far_apart_their_vectors_are():
     rng = np.random.default_rng(1)
-    space = world(vectors=rng.standard_normal((GROUPS * SIZE, 40)).astype(np.float32))
-    count = space.observed(1)[2]
-    rules = mine(space, 10, sort="count", antecedents=1)
+    given = world(vectors=rng.standard_normal((GROUPS * SIZE, 40)).astype(np.float32))
+    count = given.observed(1)[2]
+    rules = mine(given, 10, sort="count", antecedents=1)
     assert rules["count"].tolist() == np.sort(count)[::-1][:10].tolist()
-    assert mine(space, 10, sort="lift", antecedents=1)["lift"].min() > 1
+    assert mine(given, 10, sort="lift", antecedents=1)["lift"].min() > 1
 
 
 @pytest.mark.parametrize("column", ["count", "lift", "value"])
@@ -150,71 +157,77 @@ def test_a_pair_whose_count_was_let_go_is_rare_not_unseen():
 
 
 def test_an_unseen_pair_the_forecast_speaks_for_is_found_beyond_the_nearest(monkeypatch):
-    space, module = world(), import_module("omba.rules.mine")
+    given, module = world(), import_module("omba.rules.mine")
     promised = {30, 41}
 
-    def expected(a, b, cosine, count):
-        mean = np.array([9.0 if {x, y} == promised else 1.0 for x, y in zip(a.tolist(), b.tolist(), strict=True)])
-        return mean, mean, mean
+    class Promise(Forecast):
+        def expect(self, cosine, n_ab, n_a, n_b, n, a, b):
+            mean = np.array([9.0 if {x, y} == promised else 1.0 for x, y in zip(a.tolist(), b.tolist(), strict=True)])
+            return mean, mean, mean
 
-    nobody = {"pair_counts": lambda a, b: np.zeros(len(a), np.int64), "observed": None, "expected": expected}
+    nobody = {"pairs": lambda a, b: np.zeros(len(a), np.int64), "observed": no_pairs, "forecast": Promise()}
     monkeypatch.setattr(module, "POOL", 20)
     monkeypatch.setattr(module, "FAR", 2_000)
 
     (best,) = mine(world(**nobody), top=1, where=Filter(status="unseen")).sides
 
-    assert {*best[0], *best[1]} == {space.labels[row] for row in promised}
+    assert {*best[0], *best[1]} == {given.labels[row] for row in promised}
 
 
 def test_larger_sets_get_the_interval_of_the_forecast_around_their_own_lift():
-    def interval(sets, lift, baskets, n_a, n_b):
-        assert sets.shape == (len(lift), 3)
-        return lift / baskets, lift * n_a + n_b
+    class Interval(Forecast):
+        def interval(self, lift, baskets, n_a, n_b, n, season):
+            assert season.shape == lift.shape
+            return lift / baskets, lift * n_a + n_b
 
-    space = with_forecast(interval=interval)
+        def season(self, rows, counts, n):
+            assert rows.shape == (len(rows), 3)
+            return np.zeros(len(rows))
 
-    rules = mine(space, top=2_000).where(Filter(length=3)).to_pandas()
+    given = world(forecast=Interval())
+
+    rules = mine(given, top=2_000).where(Filter(length=3)).to_pandas()
 
     assert len(rules)
     baskets = 5 + rules["count"]
-    n_a, n_b = rules["antecedent support"] * space.n_baskets, rules["consequent support"] * space.n_baskets
+    n_a, n_b = rules["antecedent support"] * given.n_baskets, rules["consequent support"] * given.n_baskets
     assert np.allclose(rules["expected_lift_low"], rules["expected_lift"] / baskets)
     assert np.allclose(rules["expected_lift_high"], rules["expected_lift"] * n_a + n_b)
 
 
 def test_asking_for_unseen_rules_finds_as_many_as_there_are():
-    space = with_forecast()
-    rules = mine(space, 40, where=Filter(status="unseen"))
-    a, b = np.triu_indices(len(space.labels), 1)
+    given = with_forecast()
+    rules = mine(given, 40, where=Filter(status="unseen"))
+    a, b = np.triu_indices(len(given.labels), 1)
     assert (rules["count"] == 0).all()
-    assert len(rules) == min(40, int((space.pair_counts(a, b) == 0).sum()))
+    assert len(rules) == min(40, int((given.evidence.pairs(a, b) == 0).sum()))
 
 
 def test_larger_sets_grow_where_every_two_are_close_and_the_whole_says_more_than_its_parts():
-    space = with_forecast()
-    larger = mine(space, 300).filter(length=3)
+    given = with_forecast()
+    larger = mine(given, 300).filter(length=3)
     assert frozenset({"t2-0", "t2-1", "t2-2"}) in pairs_of(larger)
     assert len(pairs_of(larger)) == len(larger)  # one direction each
-    rows = {label: row for row, label in enumerate(space.labels)}
+    rows = {label: row for row, label in enumerate(given.labels)}
     for rule in larger:
         items = [rows[label] for label in (*rule.antecedents, *rule.consequents)]
-        assert rule.count == space.itemset_counts([items])[0] >= 10
-        assert rule.n_a == space.itemset_counts([items[:2]])[0]
+        assert rule.count == given.evidence.itemsets([items])[0] >= 10
+        assert rule.n_a == given.evidence.itemsets([items[:2]])[0]
         for part in items[:2]:
-            assert rule.confidence > space.pair_counts([part], [items[2]])[0] / space.counts[part]
+            assert rule.confidence > given.evidence.pairs([part], [items[2]])[0] / given.counts[part]
 
 
 def test_larger_sets_can_be_larger_still_or_left_out():
     assert (mine(world(), 100, antecedents=1).lengths == 2).all()
-    assert (mine(world(itemset_counts=None), 100).lengths == 2).all()
+    assert (mine(world(itemsets=lambda sets: np.zeros(len(sets), np.int64)), 100).lengths == 2).all()
     lists = [["a", "b", "c", "d"]] * 40 + [["a"], ["b"], ["c"], ["d"], ["e", "f"], ["g"]] * 60
     lists += [["a", "b"], ["a", "c"], ["b", "c"], ["a", "d"], ["b", "d"], ["c", "d"]] * 30
     baskets = Baskets.from_lists(lists)
     counts = Counts.of(baskets)
     rng = np.random.default_rng(0)
     vectors = np.concatenate([np.ones((4, 30)) + 0.1 * rng.standard_normal((4, 30)), rng.standard_normal((3, 30))])
-    space = Space(baskets.products, vectors, counts.products, counts.n, counts.pairs, itemset_counts=counts.itemsets)
-    whole = mine(space, 50, antecedents=3).filter(length=4)
+    given = MiningInput(Catalogue(baskets.products), vectors, Evidence(counts, observed=no_pairs))
+    whole = mine(given, 50, antecedents=3).filter(length=4)
     assert pairs_of(whole) <= {frozenset("abcd")}
     assert all(rule.count == 40 for rule in whole)
 
@@ -229,9 +242,9 @@ def test_a_larger_set_that_says_no_more_than_a_part_of_it_makes_no_rule():
     baskets = Baskets.from_lists(lists)
     counts = Counts.of(baskets, list("abcdef"))
     vectors = np.concatenate([np.ones((3, 30)) + 0.1 * rng.standard_normal((3, 30)), rng.standard_normal((3, 30))])
-    space = Space(list("abcdef"), vectors, counts.products, counts.n, counts.pairs, itemset_counts=counts.itemsets)
-    assert space.itemset_counts([[0, 1, 2]])[0] > 100
-    assert len(mine(space, 50).filter(length=3)) == 0
+    given = MiningInput(Catalogue(list("abcdef")), vectors, Evidence(counts, observed=no_pairs))
+    assert given.evidence.itemsets([[0, 1, 2]])[0] > 100
+    assert len(mine(given, 50).filter(length=3)) == 0
 
 
 def test_the_preset_of_the_paper_ranks_by_collisions_then_by_cosine():
@@ -243,16 +256,16 @@ def test_the_preset_of_the_paper_ranks_by_collisions_then_by_cosine():
 
 
 def test_value_is_what_the_consequent_brings_beyond_chance():
-    space = with_forecast()
-    rules = mine(space, 20, sort="value", antecedents=1)
+    given = with_forecast()
+    rules = mine(given, 20, sort="value", antecedents=1)
     assert (np.diff(rules["value"]) <= 1e-12).all()
-    rule, row = rules[0], space.labels.index(rules[0].consequents[0])
+    rule, row = rules[0], given.labels.index(rules[0].consequents[0])
     by_chance = 1000 * rule.n_a / rule.n * rule.n_b / rule.n
-    expected = by_chance * (rules["expected_lift"][0] - 1) * space.prices[row]
+    expected = by_chance * (rules["expected_lift"][0] - 1) * given.prices[row]
     assert rules["value"][0] == pytest.approx(expected)
     counted = mine(world(), 20, sort="value", antecedents=1)
     extra = counted["count"] - counted["n_a"] * counted["n_b"] / counted.n
-    price = np.array([space.prices[space.labels.index(c[0])] for c in counted.consequents])
+    price = np.array([given.prices[given.labels.index(c[0])] for c in counted.consequents])
     assert counted["value"] == pytest.approx(1000 / counted.n * extra * price)
 
 
@@ -268,11 +281,11 @@ def test_value_is_what_the_consequent_brings_beyond_chance():
     ],
 )
 def test_filters_apply_before_the_cut_not_after(wanted):
-    space = with_forecast()
-    rules = mine(space, 15, where=wanted, antecedents=1)
+    given = with_forecast()
+    rules = mine(given, 15, where=wanted, antecedents=1)
     assert len(rules) == 15
     assert wanted.keep(rules).all()
-    everything = mine(space, 100_000, antecedents=1).where(wanted)
+    everything = mine(given, 100_000, antecedents=1).where(wanted)
     assert rules["expected_lift_low"] == pytest.approx(everything["expected_lift_low"][:15])
 
 
@@ -297,8 +310,8 @@ def test_asking_for_more_rules_than_there_are_gives_all_with_a_note(caplog):
 
 
 def test_products_met_once_make_no_rules_unless_asked_for():
-    space = world()
-    few = space.counts.copy()
+    given = world()
+    few = given.counts.copy()
     few[0] = 1
     seldom = world(counts=few)
     assert all("t0-0" not in items for items in pairs_of(mine(seldom, 400)))
@@ -313,26 +326,26 @@ def test_the_same_seed_gives_the_same_table():
 
 
 def test_what_cannot_be_mined_is_refused_in_one_sentence():
-    space = world()
+    given = world()
     with pytest.raises(InputError, match="the model is empty"):
-        Space([], np.empty((0, 3)), np.empty(0, int), 0, space.pair_counts)
+        MiningInput(Catalogue(), np.empty((0, 3)), Counts.of_rows(np.zeros(1, np.int64), np.zeros(0, np.int32), 0))
     with pytest.raises(InputError, match="none of the 60 products of the model is in the 3002 baskets"):
         world(counts=np.zeros(60, int))
     with pytest.raises(InputError, match="one label, vector and count a product"):
         world(counts=np.ones(3, int))
     with pytest.raises(UnknownError, match="did you mean"):
-        mine(space, where=Filter(product="t33"))
+        mine(given, where=Filter(product="t33"))
     with pytest.raises(UnknownError, match="cannot be sorted by 'lfit'; did you mean 'lift'"):
-        mine(space, sort="lfit")
+        mine(given, sort="lfit")
     with pytest.raises(SettingError, match="F·H = 128 bits do not fit"):
-        mine(space, preset="paper", F=8, H=16)
+        mine(given, preset="paper", F=8, H=16)
     with pytest.raises(SettingError, match="give 1 or more"):
-        mine(space, 0)
+        mine(given, 0)
     with pytest.raises(InputError, match="0 of 60 products were met in 100000 baskets or more"):
-        mine(space, min_count=100_000)
+        mine(given, min_count=100_000)
 
 
 def test_rules_can_be_sorted_by_every_column():
-    space = with_forecast()
+    given = with_forecast()
     for column in COLUMNS:
-        assert len(mine(space, 5, sort=column)) == 5
+        assert len(mine(given, 5, sort=column)) == 5

@@ -7,9 +7,10 @@ import pytest
 
 import omba
 from omba.model.clues import field, name_columns
+from omba.rules import Filter
 from omba.rules.diff import read_rules
 from omba.service.views.published import Published
-from omba.service.views.rule_index import NUMBERS, RuleIndex, RuleQuery, plain
+from omba.service.views.rule_index import NUMBERS, RuleIndex, plain
 from omba.service.views.rule_key import key_of
 from omba.service.views.suggest import exact_scores, parts_of, rough_scores, suggest
 from omba.store.keeper import history_of
@@ -368,9 +369,9 @@ def test_every_number_of_a_rule_can_be_bounded(client):
     assert {f"{end}_{name}" for name in NUMBERS for end in ("min", "max")} <= names
 
 
-def test_a_book_sorts_what_is_not_known_last(table):
+def test_an_index_sorts_what_is_not_known_last(table):
     rule_index = RuleIndex(table)
     for order in ("asc", "desc"):
-        places = rule_index.find(RuleQuery(sort="conviction", order=order))
+        places = rule_index.find(Filter(), "conviction", order)
         known = [rule_index.records[place]["conviction"] is not None for place in places]
         assert known == sorted(known, reverse=True) or not np.isnan(rule_index.columns["conviction"]).any()

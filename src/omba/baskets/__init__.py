@@ -2,8 +2,9 @@
 
 from omba.baskets.baskets import Basket, Baskets
 from omba.baskets.clock import Clock, Moment
+from omba.baskets.label import find_label
 from omba.baskets.report import Report
 from omba.baskets.vocabulary import Label, Vocabulary
 from omba.baskets.windows import Every
 
-__all__ = ["Basket", "Baskets", "Clock", "Every", "Label", "Moment", "Report", "Vocabulary"]
+__all__ = ["Basket", "Baskets", "Clock", "Every", "Label", "Moment", "Report", "Vocabulary", "find_label"]

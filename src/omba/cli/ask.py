@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from omba.baskets import Label
 from omba.cli.options import Count, Json, ModelFolder
 from omba.cli.output import give
 from omba.errors import InputError
@@ -25,10 +24,10 @@ def similar(
     """The products nearest to one, by the cosine of their vectors."""
     if at is None:
         learned = OMBA.load(model)
-        found = learned.similar(as_label(learned.products, product), top)
+        found = learned.similar(product, top)
     else:
         history = history_of(model)
-        found = history.similar_at(as_label(history.labels, product), at, top)
+        found = history.similar_at(product, at, top)
     give(
         [{"product": label, "similarity": cosine} for label, cosine in found],
         json,
@@ -47,13 +46,12 @@ def rank(
 ) -> None:
     """The products that go best with a basket and its user."""
     learned = OMBA.load(model)
-    products = [as_label(learned.products, name) for name in names(basket)]
-    owner = None if user is None else as_label(learned.users, user)
-    found = learned.rank(products, owner, top)
+    products = names(basket)
+    found = learned.rank(products, user, top)
     give(
         [{"product": label, "score": score} for label, score in found],
         json,
-        f"goes with {', '.join(map(str, products))}" + ("" if user is None else f", for {user}"),
+        f"goes with {', '.join(products)}" + ("" if user is None else f", for {user}"),
         ("product", "score"),
         [(label, f"{score:.3f}") for label, score in found],
     )
@@ -69,14 +67,3 @@ def names(basket: str) -> list[str]:
     if not found:
         raise InputError("--basket holds no product: give some as in --basket 'pasta,sauce'")
     return found
-
-
-def as_label(known: list[Label], text: str) -> Label:
-    """Text from the command line as the label it means: a whole number where the labels are numbers.
-
-    >>> as_label([7, 8], "7"), as_label(["7"], "7"), as_label(["tea"], "te")
-    (7, '7', 'te')
-    """
-    if text not in known and text.lstrip("-").isdigit() and int(text) in known:
-        return int(text)
-    return text

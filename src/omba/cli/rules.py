@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from omba.model import OMBA
 from omba.report.figures import STRONG, counted, number, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
-from omba.rules.from_model import mine_rules, space_of
+from omba.rules.from_model import mine_rules, mining_input
 
 SHOWN = {
     "count": "together",
@@ -91,10 +91,7 @@ def explain(
     json: Json = None,
 ) -> None:
     """What speaks for two products belonging together, even where no basket ever held both."""
-    learned: Any = OMBA.load(model)
-    space = space_of(learned)
-    assert space.explainer is not None
-    found = space.explainer.explain(space.catalogue.find(a), space.catalogue.find(b))
+    found = mining_input(OMBA.load(model)).explainer.explain(a, b)
     if not write_json(found.to_dict(), json):
         terminal.show(str(found))
 

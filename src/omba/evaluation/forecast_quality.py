@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
 from omba.evaluation.truth_result import FEW, Covered, Likely
-from omba.rules import Rules, Space
+from omba.rules import MiningInput, Rules
 
 MOST_PAIRS = 3_000_000
 """Pairs whose likelihood is taken: all there are, or so many drawn at random."""
@@ -17,7 +17,7 @@ MOST_PAIRS = 3_000_000
 
 def random_pairs(before: PeriodCounts, after: PeriodCounts, seed: int) -> tuple[Rows, Rows]:
     """Pairs of products sold often enough before, and at all after: all, or very many at random."""
-    rows = np.flatnonzero((before.counts.products >= FEW) & (after.counts.products > 0))
+    rows = np.flatnonzero((before.counts.counts >= FEW) & (after.counts.counts > 0))
     if len(rows) * (len(rows) - 1) // 2 <= MOST_PAIRS:
         a, b = np.triu_indices(len(rows), 1)
         return rows[a], rows[b]
@@ -25,20 +25,21 @@ def random_pairs(before: PeriodCounts, after: PeriodCounts, seed: int) -> tuple[
     return rows[a[a != b]], rows[b[a != b]]
 
 
-def forecast(space: Space, before: PeriodCounts, a: Rows, b: Rows) -> tuple[Floats, Floats, Floats]:
+def forecast(given: MiningInput, before: PeriodCounts, a: Rows, b: Rows) -> tuple[Floats, Floats, Floats]:
     """The forecast for pairs, block by block; low ends that are but a trace are 0."""
-    unit = space.vectors / np.maximum(np.linalg.norm(space.vectors, axis=1, keepdims=True), 1e-12)
+    unit = given.vectors / np.maximum(np.linalg.norm(given.vectors, axis=1, keepdims=True), 1e-12)
     parts = []
     for start in range(0, len(a), 1 << 18):
         x, y = a[start : start + (1 << 18)], b[start : start + (1 << 18)]
         cosine = np.einsum("ij,ij->i", unit[x], unit[y])
-        assert space.expected is not None
-        parts.append(space.expected(x, y, cosine, before.together(x, y)))
+        parts.append(given.expect(x, y, cosine, before.together(x, y)))
     mean, low, high = (np.concatenate(column).astype(np.float64) for column in zip(*parts, strict=True))
     return mean, np.where(low <= 1e-5 * mean, 0.0, low), high
 
 
-def likelihoods(space: Space, before: PeriodCounts, after: PeriodCounts, pairs: tuple[Rows, Rows]) -> list[Likely]:
+def likelihoods(
+    given: MiningInput, before: PeriodCounts, after: PeriodCounts, pairs: tuple[Rows, Rows]
+) -> list[Likely]:
     """Mean log-likelihood of later counts, by the lift expected and by simpler ways to tell it."""
     a, b = pairs
     n, chance = before.together(a, b), before.chance(a, b)
@@ -49,7 +50,7 @@ def likelihoods(space: Space, before: PeriodCounts, after: PeriodCounts, pairs: 
     floor = max(later[unseen].sum(), 0.5) / max(later_chance[unseen].sum(), 1e-9)
     shape, mean = fit_prior(n, chance)
     lifts = {
-        "expected lift": forecast(space, before, a, b)[0],
+        "expected lift": forecast(given, before, a, b)[0],
         "counts alone, prior fitted": (shape + n) / (shape / mean + chance),
         "constant-prior shrinkage": (1.0 + n) / (1.0 + chance),
         "raw lift": np.where(n > 0, n / chance, floor),
@@ -80,21 +81,21 @@ def fit_prior(n: NDArray[np.int64], chance: Floats) -> tuple[float, float]:
 
 
 def coverage(
-    space: Space, before: PeriodCounts, after: PeriodCounts, rules: Rules, pairs: tuple[Rows, Rows]
+    given: MiningInput, before: PeriodCounts, after: PeriodCounts, rules: Rules, pairs: tuple[Rows, Rows]
 ) -> list[Covered]:
     """How often the lift shown lay in the interval: of the best rules, and of pairs by status."""
     a, b = pairs
     n = before.together(a, b)
     groups = {f"{name}, any": (a[kept], b[kept]) for name, kept in
               (("observed", n >= FEW), ("rare", (n > 0) & (n < FEW)), ("unseen", n == 0))}  # fmt: skip
-    best = next((rows for rows in sets_of(rules, space) if rows.shape[1] == 2), np.empty((0, 2), np.int64))
+    best = next((rows for rows in sets_of(rules, given) if rows.shape[1] == 2), np.empty((0, 2), np.int64))
     out = []
     for name, (x, y) in {f"best {len(best):,} pairs": (best[:, 0], best[:, 1]), **groups}.items():
         later, chance = after.together(x, y), after.chance(x, y)
         sold = chance > 0
         if not sold.any():
             continue
-        _, low, high = (column[sold] for column in forecast(space, before, x, y))
+        _, low, high = (column[sold] for column in forecast(given, before, x, y))
         shown = later[sold] / chance[sold]
         inside, below = (shown >= low) & (shown <= high), shown < low
         out.append(Covered(name, int(sold.sum()), float(inside.mean()), float(below.mean())))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets
-from omba.rules import Counts, Rules, Space
+from omba.rules import Counts, MiningInput, Rules
 
 Rows = NDArray[np.integer]
 Floats = NDArray[np.float64]
@@ -33,8 +33,8 @@ class PeriodCounts:
     pairs: NDArray[np.int64]
 
     @classmethod
-    def of(cls, baskets: Baskets, space: Space) -> PeriodCounts:
-        counts = Counts.of(baskets, space.labels)
+    def of(cls, baskets: Baskets, given: MiningInput) -> PeriodCounts:
+        counts = Counts.of(baskets, given.labels)
         a, b, n = counts.observed()
         keys = a.astype(np.int64) << 32 | b
         order = np.argsort(keys)
@@ -42,7 +42,7 @@ class PeriodCounts:
 
     @property
     def n(self) -> int:
-        return self.counts.n
+        return self.counts.n_baskets
 
     @property
     def observed(self) -> tuple[Rows, Rows]:
@@ -58,19 +58,19 @@ class PeriodCounts:
 
     def chance(self, a: Rows, b: Rows) -> Floats:
         """Baskets with both that chance alone would bring."""
-        products = self.counts.products
+        products = self.counts.counts
         return products[a] * products[b] / max(self.n, 1)
 
     def strength(self, sets: Rows) -> tuple[NDArray[np.int64], Floats]:
         """Baskets with each set, the consequent standing last, and those that chance alone would bring."""
         if sets.shape[1] == 2:
             return self.together(sets[:, 0], sets[:, 1]), self.chance(sets[:, 0], sets[:, 1])
-        n_a, n_b = self.counts.itemsets(sets[:, :-1]), self.counts.products[sets[:, -1]]
+        n_a, n_b = self.counts.itemsets(sets[:, :-1]), self.counts.counts[sets[:, -1]]
         return self.counts.itemsets(sets), n_a * n_b / max(self.n, 1)
 
 
-def sets_of(rules: Rules, space: Space) -> list[Rows]:
+def sets_of(rules: Rules, given: MiningInput) -> list[Rows]:
     """Rules as rows, those of one length together, antecedents first."""
-    row = {label: place for place, label in enumerate(space.labels)}
+    row = {label: place for place, label in enumerate(given.labels)}
     sets = [[*(row[x] for x in a), *(row[x] for x in c)] for a, c in rules.sides]
     return [np.array([s for s in sets if len(s) == size]) for size in sorted({len(s) for s in sets})]

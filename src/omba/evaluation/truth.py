@@ -8,7 +8,6 @@ it made the later counts, and by how many of the lifts shown lie in its 90% inte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaincinv
@@ -19,8 +18,8 @@ from omba.evaluation.forecast_quality import coverage, likelihoods, random_pairs
 from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
 from omba.evaluation.truth_result import Appeared, Held, TruthTest
 from omba.model import OMBA
-from omba.rules import Filter, Space, mine, nearest_pairs
-from omba.rules.from_model import space_of
+from omba.rules import Filter, MiningInput, mine, nearest_pairs
+from omba.rules.from_model import mining_input
 
 
 def truth_test(
@@ -61,12 +60,11 @@ def truth_test(
     model = OMBA(seed=seed) if model is None else model
     if model.n_baskets == 0:
         model.fit(past, every)
-    learned: Any = model
-    space = space_of(learned)
-    before, after = PeriodCounts.of(past, space), PeriodCounts.of(later, space)
-    rules = mine(space, max(top))
-    held = [judge("expected_lift_low", t, sets_of(rules.head(t), space), before, after, lift) for t in top]
-    for name, best in others(space, before, max(top)).items():
+    given = mining_input(model)
+    before, after = PeriodCounts.of(past, given), PeriodCounts.of(later, given)
+    rules = mine(given, max(top))
+    held = [judge("expected_lift_low", t, sets_of(rules.head(t), given), before, after, lift) for t in top]
+    for name, best in others(given, before, max(top)).items():
         held += [judge(name, t, [best[:t]], before, after, lift) for t in top]
     pairs = random_pairs(before, after, seed)
     return TruthTest(
@@ -74,9 +72,9 @@ def truth_test(
         baskets_after=after.n,
         lift=lift,
         held=held,
-        appeared=[appear(space, after, by, unseen) for by in ("expected_lift", "expected_lift_low", "similarity")],
-        likely=likelihoods(space, before, after, pairs),
-        covered=coverage(space, before, after, rules, pairs),
+        appeared=[appear(given, after, by, unseen) for by in ("expected_lift", "expected_lift_low", "similarity")],
+        likely=likelihoods(given, before, after, pairs),
+        covered=coverage(given, before, after, rules, pairs),
     )
 
 
@@ -104,7 +102,7 @@ def judge(name: str, top: int, sets: list[Rows], before: PeriodCounts, after: Pe
     return Held(name, top, float((n > lift * chance).mean()), float(holds.mean()), support)
 
 
-def others(space: Space, before: PeriodCounts, top: int) -> dict[str, Rows]:
+def others(given: MiningInput, before: PeriodCounts, top: int) -> dict[str, Rows]:
     """The best pairs by other orders, for comparison."""
     a, b = before.observed
     n, chance = before.pairs, before.chance(a, b)
@@ -113,8 +111,8 @@ def others(space: Space, before: PeriodCounts, top: int) -> dict[str, Rows]:
         rows = np.argsort(-score, kind="stable")[:top]
         return np.column_stack([a[rows], b[rows]])
 
-    near = nearest_pairs(space.vectors, top, counts=space.counts)
-    paper = nearest_pairs(space.vectors, top, counts=space.counts, preset="paper", ties=False)
+    near = nearest_pairs(given.vectors, top, counts=given.counts)
+    paper = nearest_pairs(given.vectors, top, counts=given.counts, preset="paper", ties=False)
     return {
         "cosine": np.column_stack([near.left, near.right]),
         "collisions, as in the paper": np.column_stack([paper.left, paper.right]),
@@ -123,11 +121,11 @@ def others(space: Space, before: PeriodCounts, top: int) -> dict[str, Rows]:
     }
 
 
-def appear(space: Space, after: PeriodCounts, by: str, top: int) -> Appeared:
+def appear(given: MiningInput, after: PeriodCounts, by: str, top: int) -> Appeared:
     """How many of the best unseen pairs then occurred."""
-    rules = mine(space, top, sort=by, where=Filter(status="unseen", length=2))
+    rules = mine(given, top, sort=by, where=Filter(status="unseen", length=2))
     if not len(rules):
         return Appeared(by, 0, float("nan"), float("nan"))
-    (pairs,) = sets_of(rules, space)
+    (pairs,) = sets_of(rules, given)
     occurred, chance = after.strength(pairs)
     return Appeared(by, len(pairs), float((occurred > 0).mean()), float((1 - np.exp(-chance)).mean()))

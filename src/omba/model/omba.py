@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.baskets import Baskets, Clock, Every, Label
+from omba.baskets import Baskets, Clock, Every, Label, find_label
 from omba.errors import InputError, UnknownError, nearest
 from omba.model.blend import Blend
 from omba.model.clues import name_columns
@@ -314,11 +314,12 @@ class OMBA:
     def row(self, product: Label) -> int:
         """The row of a product; an unknown one is an error that suggests the nearest names."""
         codes = self.product_rows.vocabulary.codes
-        if product not in codes:
+        label = find_label(product, codes)
+        if label is None:
             if not codes:
                 raise UnknownError("the model has not learned any baskets yet: call fit or partial_fit first")
             raise UnknownError(f"product {product!r} is not known to the model{nearest(product, codes)}")
-        return codes[product]
+        return codes[label]
 
     def vector(self, product: Label) -> NDArray[np.float32]:
         """The vector of a product."""
@@ -367,7 +368,8 @@ class OMBA:
         rows = np.arange(len(self.product_rows.vocabulary), dtype=np.int32)
         if candidates is not None:
             rows = self.product_rows.vocabulary.find(candidates)
-        user_row = self.user_rows.vocabulary.codes.get(user, -1) if user is not None else -1
+        label = None if user is None else find_label(user, self.user_rows.vocabulary.codes)
+        user_row = -1 if label is None else self.user_rows.vocabulary.codes[label]
         if user is not None and user_row < 0:
             self._warn_once(f"user {user!r} is not known to the model: scored without one")
         offsets = np.array([0, len(context)], np.int64)
@@ -403,7 +405,8 @@ class OMBA:
 
     def _find_known(self, products: Iterable[Label]) -> NDArray[np.int32]:
         """The rows of those products that the model knows, each once."""
-        labels = list(dict.fromkeys(products))
+        codes = self.product_rows.vocabulary.codes
+        labels = list(dict.fromkeys(name if (label := find_label(name, codes)) is None else label for name in products))
         rows = self.product_rows.vocabulary.find(labels)
         if (rows < 0).any():
             unknown = [label for label, row in zip(labels, rows, strict=True) if row < 0]

@@ -128,7 +128,7 @@ def later(unseen: Rules, model: OMBA, after: Counts) -> tuple[list[int], list[fl
     known = {label: row for row, label in enumerate(model.products)}
     met = [(known[rule.antecedents[0]], known[rule.consequents[0]]) for rule in unseen]
     occurred = [int(after.pairs([a], [b])[0]) for a, b in met]
-    return occurred, [float(after.products[a] * after.products[b] / max(after.n, 1)) for a, b in met]
+    return occurred, [float(after.counts[a] * after.counts[b] / max(after.n_baskets, 1)) for a, b in met]
 
 
 def claims(rows: Rows) -> list[Claim]:
@@ -166,7 +166,7 @@ def claim_unseen(split: str, occurred: list[int], chance: list[float]) -> Claim:
 def lift(counts: Counts, a: int, b: int) -> float:
     """The lift of two products; 0 where they never met."""
     together = int(counts.pairs([a], [b])[0])
-    return float(together * counts.n / max(counts.products[a] * counts.products[b], 1))
+    return float(together * counts.n_baskets / max(counts.counts[a] * counts.counts[b], 1))
 
 
 EXPERIMENT = Experiment("fig4b", "Example rules, among them the unseen", "Figure 4b", measure, tell, minutes=0.5)

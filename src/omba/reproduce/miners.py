@@ -60,16 +60,16 @@ def apriori(past: Baskets, order: str) -> Rules:
     All pairs are counted exactly, which gives the rules that Apriori finds in far less time.
     """
     counts = Counts.of(past)
-    left, right, together = counts.observed(max(1, math.ceil(SUPPORT * counts.n)))
+    left, right, together = counts.observed(max(1, math.ceil(SUPPORT * counts.n_baskets)))
     a, b, count = np.append(left, right), np.append(right, left), np.append(together, together).astype(np.int64)
     labels = np.array([*past.product_vocabulary, None], dtype=object)[:-1]
     rules = Rules(
         antecedents=[(label,) for label in labels[a]],
         consequents=[(label,) for label in labels[b]],
         count=count,
-        n_a=counts.products[a],
-        n_b=counts.products[b],
-        n=counts.n,
+        n_a=counts.counts[a],
+        n_b=counts.counts[b],
+        n=counts.n_baskets,
     )
     # Of equal ones the most confident direction comes first.
     return rules.sort("confidence").sort(order).head(TOP)

@@ -14,7 +14,7 @@ from omba.reproduce.experiment import Experiment
 from omba.reproduce.miners import COUNTING, NAMES, TOP, mine_by_each
 from omba.reproduce.result import Claim, Picture, Result, Rows, Table
 from omba.reproduce.style import BLUE, picture
-from omba.rules.from_model import space_of
+from omba.rules.from_model import mining_input
 
 LIFT = 5.0
 RANKINGS = {
@@ -38,10 +38,10 @@ def measure(context: Context) -> LaterLifts:
     mined = mine_by_each(context)
     baskets, split = context.baskets(), context.scale.split
     model: Any = context.model(date=split)
-    space = space_of(model)
-    before, after = (PeriodCounts.of(part, space) for part in (mined.past, baskets.between(split, None)))
+    given = mining_input(model)
+    before, after = (PeriodCounts.of(part, given) for part in (mined.past, baskets.between(split, None)))
     held = {
-        NAMES[name]: judge(name, TOP, sets_of(rules, space), before, after, LIFT) for name, rules in mined.rules.items()
+        NAMES[name]: judge(name, TOP, sets_of(rules, given), before, after, LIFT) for name, rules in mined.rules.items()
     }
     test = truth_test(baskets, split, model, seed=context.seed, lift=LIFT)
     held |= {RANKINGS[one.ranking]: one for one in test.held if one.top == TOP and one.ranking in RANKINGS}

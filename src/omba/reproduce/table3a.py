@@ -122,9 +122,9 @@ def tell(found: Neighbours, context: Context) -> Result:
 
 def list_nearest(vectors: NDArray[np.floating[Any]], label: str, labels: Sequence[Any], counts: Counts) -> str:
     """The five nearest of a product, in words."""
-    if label not in labels or counts.products[labels.index(label)] == 0:
+    if label not in labels or counts.counts[labels.index(label)] == 0:
         return "not sold in this time"
-    near, _ = neighbours(vectors, [labels.index(label)], NEAREST, counts.products, min_count=20)
+    near, _ = neighbours(vectors, [labels.index(label)], NEAREST, counts.counts, min_count=20)
     return ", ".join(str(labels[row]) for row in near[0])
 
 
@@ -137,10 +137,10 @@ def category_codes(attributes: Any, labels: Sequence[Any]) -> NDArray[np.int64]:
 
 def judge(vectors: NDArray[np.floating[Any]], counts: Counts, categories: NDArray[np.int64]) -> Judgement:
     """The median lift of products with their nearest, and the share of these in the product's own category."""
-    rows = np.flatnonzero(counts.products >= min(SEEN, int(counts.products.max())))
-    near, _ = neighbours(vectors, rows, NEAREST, counts.products, min_count=20)
+    rows = np.flatnonzero(counts.counts >= min(SEEN, int(counts.counts.max())))
+    near, _ = neighbours(vectors, rows, NEAREST, counts.counts, min_count=20)
     left, right = np.repeat(rows, near.shape[1]), near.ravel()
-    lift = counts.pairs(left, right) * counts.n / (counts.products[left] * counts.products[right])
+    lift = counts.pairs(left, right) * counts.n_baskets / (counts.counts[left] * counts.counts[right])
     return float(np.median(lift)), float((categories[left] == categories[right]).mean())
 
 

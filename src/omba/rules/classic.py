@@ -26,7 +26,7 @@ MOST_SETS = 2_000_000
 """Itemsets held at a time; beyond, a search asks for a higher confidence or fewer rules."""
 
 Itemset = tuple[int, ...]
-Found = tuple[Itemset, Itemset, tuple[int, int, int]]
+FoundRule = tuple[Itemset, Itemset, tuple[int, int, int]]
 """Antecedents, consequents, and the baskets with both, with the first and with the second."""
 
 
@@ -72,7 +72,7 @@ def topk(baskets: Baskets, k: int = 100, min_confidence: float = 0.5, max_length
     counts = Counts.of(baskets)
     pairs = counts.observed()
 
-    def rules(least: int) -> Iterator[Found]:
+    def rules(least: int) -> Iterator[FoundRule]:
         return all_rules(frequent(counts, pairs, least, max_length))
 
     return _best(baskets, k, min_confidence, kth(pairs[2], k), rules)
@@ -91,11 +91,11 @@ def topk_class(
     # What leads to a product is found among its own baskets: a set's count there is that of the whole rule.
     worlds = [(product, world := counts.within(product), world.observed()) for product in dict.fromkeys(wanted)]
 
-    def rules(least: int) -> Iterator[Found]:
+    def rules(least: int) -> Iterator[FoundRule]:
         for product, world, pairs in worlds:
             yield from class_rules(counts, frequent(world, pairs, least, max_length - 1), product)
 
-    return _best(baskets, k, min_confidence, kth(np.concatenate([w.products for _, w, _ in worlds]), k), rules)
+    return _best(baskets, k, min_confidence, kth(np.concatenate([w.counts for _, w, _ in worlds]), k), rules)
 
 
 def kth(counts: NDArray[np.integer], k: int) -> int:
@@ -104,7 +104,7 @@ def kth(counts: NDArray[np.integer], k: int) -> int:
 
 
 def _best(
-    baskets: Baskets, k: int, min_confidence: float, least: int, rules: Callable[[int], Iterator[Found]]
+    baskets: Baskets, k: int, min_confidence: float, least: int, rules: Callable[[int], Iterator[FoundRule]]
 ) -> Rules:
     """Search at falling support: once k rules are found at one, no rule below it can be among the k best."""
     while True:
@@ -124,7 +124,7 @@ def frequent(
     counts: Counts, pairs: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], least: int, max_length: int
 ) -> dict[Itemset, int]:
     """All itemsets of up to `max_length` products in `least` baskets or more, with their counts, size by size."""
-    single = counts.products
+    single = counts.counts
     sets: dict[Itemset, int] = {(p,): int(single[p]) for p in np.flatnonzero(single >= least).tolist()}
     often = (column[pairs[2] >= least].tolist() for column in pairs)
     level: dict[Itemset, int] = {(a, b): n for a, b, n in zip(*often, strict=True)}
@@ -156,7 +156,7 @@ def _larger(level: dict[Itemset, int]) -> Iterator[Itemset]:
                 yield items
 
 
-def all_rules(sets: dict[Itemset, int]) -> Iterator[Found]:
+def all_rules(sets: dict[Itemset, int]) -> Iterator[FoundRule]:
     """Every split of every set into antecedents and consequents."""
     for items, count in sets.items():
         for size in range(1, len(items)):
@@ -165,12 +165,12 @@ def all_rules(sets: dict[Itemset, int]) -> Iterator[Found]:
                 yield antecedents, consequents, (count, sets[antecedents], sets[consequents])
 
 
-def class_rules(counts: Counts, sets: dict[Itemset, int], product: int) -> Iterator[Found]:
+def class_rules(counts: Counts, sets: dict[Itemset, int], product: int) -> Iterator[FoundRule]:
     """Every set found in a product's baskets, as the antecedents of that product."""
     by_size: dict[int, list[Itemset]] = {}
     for items in sets:
         by_size.setdefault(len(items), []).append(items)
-    n_b = int(counts.products[product])
+    n_b = int(counts.counts[product])
     for group in by_size.values():
         for items, n_a in zip(group, counts.itemsets(np.array(group)).tolist(), strict=True):
             yield items, (product,), (sets[items], n_a, n_b)

@@ -29,14 +29,27 @@ MEMORY = 1 << 31
 
 @dataclass(frozen=True)
 class Counts:
-    """Exact counts over a run of baskets, by the rows of the labels they were built for.
+    """Exact counts over a run of baskets, by the rows of the labels they were built for: evidence by `Evidence`.
+
+    Parameters
+    ----------
+    n_baskets
+        Baskets in all.
+    starts
+        Where the baskets of each product begin in `postings`.
+    postings
+        The baskets that hold each product.
+    offsets
+        Where the products of each basket begin in `items`.
+    items
+        The products of each basket, as rows.
 
     >>> counts = Counts.of(Baskets.from_lists([["a", "b"], ["a", "b", "c"], ["c"]]))
-    >>> counts.products.tolist(), counts.n, counts.pairs([0, 0], [1, 2]).tolist()
+    >>> counts.counts.tolist(), counts.n_baskets, counts.pairs([0, 0], [1, 2]).tolist()
     ([2, 2, 2], 3, [2, 1])
     """
 
-    n: int
+    n_baskets: int
     starts: NDArray[np.int64]
     postings: Rows
     offsets: NDArray[np.int64]
@@ -70,13 +83,21 @@ class Counts:
         return cls(len(offsets) - 1, starts, postings, places, ordered)
 
     @property
-    def products(self) -> NDArray[np.int64]:
+    def complete(self) -> bool:
+        return True
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
         """Baskets that hold each product."""
         return np.diff(self.starts)
 
     def pairs(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.int64]:
         """Baskets that hold both products of each pair of rows."""
         return self.itemsets(np.column_stack([left, right]))
+
+    def seen(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the two products of each pair of rows were ever bought together."""
+        return self.pairs(left, right) > 0
 
     def itemsets(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Baskets that hold every product of each itemset: a row of rows an itemset, all of one length."""

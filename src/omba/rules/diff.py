@@ -10,6 +10,7 @@ the first half of the later table and nowhere in the earlier one, and has vanish
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from omba.baskets import Label
 from omba.errors import InputError
 from omba.rules.catalogue import Catalogue
+from omba.rules.hashing import Hashing
 from omba.rules.measures import MEASURES
 from omba.rules.rules import Rules
 
@@ -35,12 +37,33 @@ COLUMNS = (
 GIVEN = tuple(name for name in COLUMNS[6:] if name not in MEASURES or name == "p_adjusted")
 """Those that do not follow from the counts."""
 
+HASHING = "omba.hashing"
+"""Where the metadata of a table tell of the hash tables behind its collisions and probabilities."""
+
 Key = frozenset[Label]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One rule, and its lift before and since; None where the rule was not in the table."""
+    """One rule, and its lift before and since.
+
+    Parameters
+    ----------
+    antecedents
+        The products it starts from.
+    consequents
+        The products it leads to.
+    before
+        Its lift until the earlier table; None where it was not in that, as with all that follow.
+    since
+        Its lift in the baskets since, or, of a rule that has emerged, over all.
+    count_before
+        Baskets with all of it until the earlier table.
+    count_since
+        Baskets with all of it since.
+    expected_lift
+        The lift to expect next.
+    """
 
     antecedents: tuple[Label, ...]
     consequents: tuple[Label, ...]
@@ -61,7 +84,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Diff:
-    """The changes, strongest first."""
+    """The changes, strongest first.
+
+    Parameters
+    ----------
+    emerged
+        Rules of the later table alone.
+    strengthened
+        Rules of both whose lift has risen beyond chance.
+    faded
+        Rules of both whose lift has fallen beyond chance.
+    vanished
+        Rules of the earlier table alone.
+    """
 
     emerged: list[Change]
     strengthened: list[Change]
@@ -83,8 +118,11 @@ class Diff:
 
 
 def rules_table(rules: Rules) -> pa.Table:
-    """A table of rules with all that a later comparison needs."""
-    return rules.to_arrow(COLUMNS).append_column("n", pa.array([rules.n] * len(rules), pa.int64()))
+    """A table of rules with all that a later comparison needs; its F and H are told in the metadata of the schema."""
+    table = rules.to_arrow(COLUMNS).append_column("n", pa.array([rules.n] * len(rules), pa.int64()))
+    if rules.hashing is None:
+        return table
+    return table.replace_schema_metadata({HASHING: json.dumps(asdict(rules.hashing))})
 
 
 def read_rules(table: pa.Table, catalogue: Catalogue | None = None) -> Rules:
@@ -95,7 +133,9 @@ def read_rules(table: pa.Table, catalogue: Catalogue | None = None) -> Rules:
         [tuple(items) for items in table[name].to_pylist()] for name in ("antecedents", "consequents")
     )
     n = int(table["n"][0].as_py()) if len(table) else 0
-    return Rules(antecedents, consequents, count, n_a, n_b, n, given, catalogue or Catalogue())
+    described = (table.schema.metadata or {}).get(HASHING.encode())
+    hashing = None if described is None else Hashing(**json.loads(described))
+    return Rules(antecedents, consequents, count, n_a, n_b, n, given, catalogue or Catalogue(), hashing=hashing)
 
 
 def _column(table: pa.Table, name: str) -> NDArray[Any]:

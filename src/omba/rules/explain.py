@@ -8,30 +8,45 @@ were seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
-from omba.errors import InputError, UnknownError, nearest
+from omba.errors import InputError
+from omba.rules.evidence import Counted, Rows
+from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import neighbours
+from omba.rules.status import status
 
-Rows = NDArray[np.integer]
-Floats = NDArray[np.floating]
-
-FEW = 5
-"""Pairs in fewer baskets are `rare`."""
 NEIGHBOURS = 8
 """Products near A and near B whose pairs are looked at."""
 
 
 @dataclass(frozen=True)
 class Bridge:
-    """A product seen with both: in how many baskets, at what lift, how close."""
+    """A product seen with both A and B.
+
+    Parameters
+    ----------
+    product
+        Its label.
+    count_a
+        Baskets with it and A.
+    lift_a
+        How many times more than by chance that is.
+    cosine_a
+        How close its vector is to A's.
+    count_b
+        Baskets with it and B.
+    lift_b
+        How many times more than by chance that is.
+    cosine_b
+        How close its vector is to B's.
+    """
 
     product: Label
     count_a: int
@@ -44,7 +59,17 @@ class Bridge:
 
 @dataclass(frozen=True)
 class Shoppers:
-    """Users who lately bought both, what chance would make of it, and some of them."""
+    """Users who lately bought both.
+
+    Parameters
+    ----------
+    number
+        How many they are.
+    chance
+        How many chance would make it.
+    some
+        The labels of a few.
+    """
 
     number: int
     chance: float
@@ -52,8 +77,22 @@ class Shoppers:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A pair that was seen, of products near the two in question."""
+class NearbyPair:
+    """A pair that was seen, of products near the two in question.
+
+    Parameters
+    ----------
+    a
+        A product near A, or A itself.
+    b
+        A product near B, or B itself.
+    count
+        Baskets with both.
+    lift
+        How many times more than by chance that is.
+    closeness
+        The product of both cosines.
+    """
 
     a: Label
     b: Label
@@ -64,7 +103,39 @@ class Seen:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a pair rests on. `str()` tells it in words."""
+    """What a pair rests on. `str()` tells it in words.
+
+    Parameters
+    ----------
+    a
+        A product.
+    b
+        Another.
+    status
+        `observed`, `rare` or `unseen`.
+    count
+        Baskets with both.
+    baskets
+        Baskets in all.
+    chance
+        Baskets with both that chance would bring.
+    lift
+        One divided by the other.
+    cosine
+        How close their vectors are.
+    expected_lift
+        The lift to expect next; None where there is no forecast, as with the two that follow.
+    expected_lift_low
+        The low end of its 90% interval.
+    expected_lift_high
+        The high end.
+    bridges
+        Products that were seen with both.
+    shoppers
+        Users who buy both; None where users are not known.
+    seen
+        The nearest pairs that were seen.
+    """
 
     a: Label
     b: Label
@@ -79,33 +150,27 @@ class Explanation:
     expected_lift_high: float | None
     bridges: list[Bridge]
     shoppers: Shoppers | None
-    seen: list[Seen]
+    seen: list[NearbyPair]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        return "\n".join([*self._facts(), *self._bridges(), *self._shoppers(), *self._seen()])
+        return "\n".join([*self._facts(), *self._bridges(), *self._users(), *self._seen()])
+
+    def sentences(self) -> list[str]:
+        """What there is to say in sentences; bridges and pairs that were seen are lists of their own."""
+        return [*self._facts(), *self._users()]
 
     def _facts(self) -> list[str]:
-        never = "were never bought together"
-        if self.status != "unseen":
-            never = "were bought together too seldom to be counted still"
-        together = {0: never, 1: "were bought together once"}
-        times = together.get(self.count, f"were bought together {self.count:,} times")
         lift = f": lift {self.lift:.1f}" if self.count else ""
-        lines = [
-            f"{self.a} and {self.b} {times} in {self.baskets:,} baskets, "
+        return [
+            f"{self.a} and {self.b} {how_often(self.count, self.status)} in {self.baskets:,} baskets, "
             f"where chance would make it {amount(self.chance)}{lift} ({self.status}).",
             f"Their vectors have a cosine of {self.cosine:.2f}.",
+            *outlook(self.expected_lift, self.expected_lift_low, self.expected_lift_high),
         ]
-        if self.expected_lift is not None:
-            lines.append(
-                f"In the next period they should show a lift of {self.expected_lift:.1f} "
-                f"(nine times in ten between {self.expected_lift_low:.1f} and {self.expected_lift_high:.1f})."
-            )
-        return lines
 
     def _bridges(self) -> list[str]:
         if not self.bridges:
@@ -119,7 +184,7 @@ class Explanation:
             ),
         ]
 
-    def _shoppers(self) -> list[str]:
+    def _users(self) -> list[str]:
         if self.shoppers is None:
             return []
         some = f": {', '.join(map(str, self.shoppers.some))}" if self.shoppers.some else ""
@@ -138,63 +203,64 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """All it takes to explain, as arrays and functions of arrays. Row i is product `labels[i]`.
+    """Tells what speaks for two products.
 
-    `partners` gives the rows seen with a row, and in how many baskets; `remembered` are the rows each user lately
-    bought, a line a user, −1 where there is none, and `users` their labels. `ever` tells whether two rows were seen
-    together at all, also where their count is no longer kept.
+    Parameters
+    ----------
+    given
+        The vectors, the evidence and the forecast, as mining has them, and what users lately bought.
+    partners
+        Gives the rows seen with a row, and in how many baskets, where that is quicker than a look at all pairs.
     """
 
-    labels: Sequence[Label]
-    vectors: Floats
-    counts: NDArray[np.integer]
-    n_baskets: int
-    pair_counts: Callable[[Rows, Rows], NDArray[np.integer]]
-    partners: Callable[[int], tuple[Rows, NDArray[np.integer]]]
-    expected: Callable[[Rows, Rows, Floats, NDArray[np.integer]], tuple[Floats, Floats, Floats]] | None = None
-    ever: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
-    users: Sequence[Label] | None = None
-    remembered: NDArray[np.integer] | None = None
-
-    @cached_property
-    def rows(self) -> dict[Label, int]:
-        return {label: row for row, label in enumerate(self.labels)}
-
-    def row(self, product: Label) -> int:
-        """The row of a product; an unknown one is an error that suggests the nearest names."""
-        if product not in self.rows:
-            raise UnknownError(f"product {product!r} is not known here{nearest(product, self.labels)}")
-        return self.rows[product]
+    given: MiningInput
+    partners: Callable[[int], tuple[Rows, Counted]] | None = None
 
     def explain(self, a: Label, b: Label, most: int = 5) -> Explanation:
         """What the pair rests on, with up to `most` bridges, users and seen pairs each."""
-        left, right = self.row(a), self.row(b)
+        given = self.given
+        left, right = given.catalogue.row(a), given.catalogue.row(b)
         if left == right:
             raise InputError(f"{a!r} is asked about twice: give two different products")
         one, other = np.array([left]), np.array([right])
-        count, cosine = self.pair_counts(one, other), self._cosines(left, other)
+        count, cosine = given.evidence.pairs(one, other), self._cosines(left, other)
         chance = float(self._chance(one, other)[0])
-        expected = (None,) * 3
-        if self.expected is not None:
-            expected = tuple(float(x[0]) for x in self.expected(one, other, cosine, count))  # type: ignore[assignment]
-        n = int(count[0])
-        known = n > 0 if self.ever is None else bool(self.ever(one, other)[0])
+        lift, low, high = (float(value[0]) for value in given.expect(one, other, cosine, count))
+        foreseen = given.forecast is not None
         return Explanation(
-            a, b, "unseen" if not known else "rare" if n < FEW else "observed",
-            n, self.n_baskets, chance, n / chance if chance else 0.0, float(cosine[0]), *expected,
-            self._bridges(left, right, most), self._shoppers(left, right, most), self._seen(left, right, most),
-        )  # fmt: skip
+            a=given.labels[left],
+            b=given.labels[right],
+            status=str(status(count, given.seen(one, other, count))[0]),
+            count=int(count[0]),
+            baskets=given.n_baskets,
+            chance=chance,
+            lift=int(count[0]) / chance if chance else 0.0,
+            cosine=float(cosine[0]),
+            expected_lift=lift if foreseen else None,
+            expected_lift_low=low if foreseen else None,
+            expected_lift_high=high if foreseen else None,
+            bridges=self._bridges(left, right, most),
+            shoppers=self._shoppers(left, right, most),
+            seen=self._seen(left, right, most),
+        )
+
+    def _partners(self, row: int) -> tuple[Rows, Counted]:
+        if self.partners is not None:
+            return self.partners(row)
+        a, b, count = self.given.observed(1)
+        there = np.flatnonzero((a == row) | (b == row))
+        return a[there] + b[there] - row, count[there]
 
     def _chance(self, a: Rows, b: Rows) -> NDArray[np.float64]:
-        return self.counts[a] * self.counts[b] / max(self.n_baskets, 1)
+        return self.given.counts[a] * self.given.counts[b] / max(self.given.n_baskets, 1)
 
     def _cosines(self, row: int, others: Rows) -> NDArray[np.float64]:
-        vectors, one = self.vectors[others].astype(np.float64), self.vectors[row].astype(np.float64)
+        vectors, one = self.given.vectors[others].astype(np.float64), self.given.vectors[row].astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(one)
         return np.asarray(vectors @ one / np.maximum(lengths, 1e-12))
 
     def _bridges(self, a: int, b: int, most: int) -> list[Bridge]:
-        (rows_a, n_a), (rows_b, n_b) = self.partners(a), self.partners(b)
+        (rows_a, n_a), (rows_b, n_b) = self._partners(a), self._partners(b)
         both, place_a, place_b = np.intersect1d(rows_a, rows_b, assume_unique=True, return_indices=True)
         n_a, n_b = n_a[place_a], n_b[place_b]
         chance_a, chance_b = self._chance(np.array([a]), both), self._chance(np.array([b]), both)
@@ -203,27 +269,28 @@ class Explainer:
         worth = worth * np.maximum(np.minimum(near_a, near_b), 1e-3)
         return [
             Bridge(
-                self.labels[both[i]], int(n_a[i]), float(n_a[i] / chance_a[i]), float(near_a[i]),
+                self.given.labels[both[i]], int(n_a[i]), float(n_a[i] / chance_a[i]), float(near_a[i]),
                 int(n_b[i]), float(n_b[i] / chance_b[i]), float(near_b[i]),
             )
             for i in np.argsort(-worth, kind="stable")[:most].tolist()
         ]  # fmt: skip
 
     def _shoppers(self, a: int, b: int, most: int) -> Shoppers | None:
-        if self.remembered is None or self.users is None or not len(self.users):
+        users, remembered = self.given.users, self.given.remembered
+        if remembered is None or users is None or not len(users):
             return None
-        remembered = self.remembered[: len(self.users)]
+        remembered = remembered[: len(users)]
         buys_a, buys_b = (remembered == a).any(axis=1), (remembered == b).any(axis=1)
         both = np.flatnonzero(buys_a & buys_b)
         chance = float(buys_a.sum() * buys_b.sum() / len(remembered))
-        return Shoppers(len(both), chance, [self.users[user] for user in both[:most].tolist()])
+        return Shoppers(len(both), chance, [users[user] for user in both[:most].tolist()])
 
-    def _seen(self, a: int, b: int, most: int) -> list[Seen]:
+    def _seen(self, a: int, b: int, most: int) -> list[NearbyPair]:
         """Pairs of a product near A (or A itself) and one near B, by how near both are."""
-        near = min(NEIGHBOURS, int((self.counts > 1).sum()) - 2)
+        near = min(NEIGHBOURS, int((self.given.counts > 1).sum()) - 2)
         if near < 1:
             return []
-        (to_a, to_b), (close_a, close_b) = neighbours(self.vectors, [a, b], near, self.counts)
+        (to_a, to_b), (close_a, close_b) = neighbours(self.given.vectors, [a, b], near, self.given.counts)
         to_a, close_a = np.append(a, to_a), np.append(1.0, close_a)
         to_b, close_b = np.append(b, to_b), np.append(1.0, close_b)
         left, right = (grid.ravel() for grid in np.meshgrid(to_a, to_b, indexing="ij"))
@@ -231,18 +298,43 @@ class Explainer:
         # A pair of the two themselves is no news, nor is one product beside itself or a pair met the other way round.
         fresh = (left != right) & ~np.isin(left, [b]) & ~np.isin(right, [a]) & ((left != a) | (right != b))
         left, right, close = left[fresh], right[fresh], close[fresh]
-        count, chance = self.pair_counts(left, right), self._chance(left, right)
+        count, chance = self.given.evidence.pairs(left, right), self._chance(left, right)
         known = [i for i in np.argsort(-close, kind="stable").tolist() if count[i] > chance[i]]
         return [
-            Seen(
-                self.labels[left[i]],
-                self.labels[right[i]],
+            NearbyPair(
+                self.given.labels[left[i]],
+                self.given.labels[right[i]],
                 int(count[i]),
                 float(count[i] / chance[i]),
                 float(close[i]),
             )
             for i in known[:most]
         ]
+
+
+def how_often(count: int, status: str) -> str:
+    """How often two products were bought together, in words.
+
+    >>> how_often(0, "unseen"), how_often(1, "rare"), how_often(1200, "observed")
+    ('were never bought together', 'were bought together once', 'were bought together 1,200 times')
+    """
+    if count == 0:
+        return (
+            "were never bought together"
+            if status == "unseen"
+            else ("were bought together too seldom to be counted still")
+        )
+    return "were bought together once" if count == 1 else f"were bought together {count:,} times"
+
+
+def outlook(expected: float | None, low: float | None, high: float | None) -> list[str]:
+    """The lift to expect in a sentence; none where there is no forecast."""
+    if expected is None:
+        return []
+    return [
+        f"In the next period they should show a lift of {expected:.1f} "
+        f"(nine times in ten between {low:.1f} and {high:.1f})."
+    ]
 
 
 def baskets(count: int) -> str:

@@ -1,30 +1,68 @@
-"""Filter: which rules of a table to keep."""
+"""Filter: which rules of a table are wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import InputError
+from omba.rules.status import STATUSES
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules
 
-STATUSES = ("observed", "rare", "unseen")
+Mask = NDArray[np.bool_]
+
+
+class FilterOptions(TypedDict, total=False):
+    """The parameters of a `Filter` by name; None asks for nothing."""
+
+    product: Label | None
+    antecedent: Label | None
+    consequent: Label | None
+    category: str | None
+    min_price: float | None
+    max_price: float | None
+    status: str | None
+    length: int | None
+    minimum: Mapping[str, float] | None
+    maximum: Mapping[str, float] | None
+    text: str | None
 
 
 @dataclass(frozen=True)
 class Filter:
     """What a rule must fulfil, all of it; None asks for nothing.
 
-    `product` may stand on either side, `antecedent` and `consequent` on theirs. One product of the rule must be in
-    `category`; all of them must have a known price between `min_price` and `max_price`. `length` counts the products
-    on both sides. `minimum` and `maximum` bound any column.
+    Parameters
+    ----------
+    product
+        A product on either side of the rule.
+    antecedent
+        A product among the antecedents.
+    consequent
+        A product among the consequents.
+    category
+        One product of the rule must be in it.
+    min_price
+        All products of the rule must have a known price, and none a lower one.
+    max_price
+        The same from above.
+    status
+        `observed`, `rare` or `unseen`.
+    length
+        How many products there are on both sides together.
+    minimum
+        The least value of any column, by its name; `length` is one of them.
+    maximum
+        The same from above.
+    text
+        Words, each of which must be found in the name of a product of the rule.
     """
 
     product: Label | None = None
@@ -37,6 +75,7 @@ class Filter:
     length: int | None = None
     minimum: Mapping[str, float] = field(default_factory=dict)
     maximum: Mapping[str, float] = field(default_factory=dict)
+    text: str = ""
 
     def __post_init__(self) -> None:
         if self.status is not None and self.status not in STATUSES:
@@ -44,45 +83,70 @@ class Filter:
         if self.min_price is not None and self.max_price is not None and self.min_price > self.max_price:
             raise InputError(f"min_price={self.min_price} is above max_price={self.max_price}: nothing lies between")
 
-    def keep(self, rules: Rules) -> NDArray[np.bool_]:
-        """True for each rule that fulfils everything."""
-        kept = np.ones(len(rules), bool)
-        for name, least in self.minimum.items():
-            kept &= rules[name] >= least
-        for name, most in self.maximum.items():
-            kept &= rules[name] <= most
-        if self.status is not None:
-            kept &= rules["status"] == self.status
-        if self.length is not None:
-            kept &= rules.lengths == self.length
-        kept &= self._sides(rules)
-        if self.category is not None:
-            members = rules.catalogue.in_category(self.category)
-            kept &= np.array([not members.isdisjoint(a + c) for a, c in rules.sides], bool)
-        if self.min_price is not None or self.max_price is not None:
-            kept &= self._priced(rules)
-        return kept
+    @classmethod
+    def of(cls, options: FilterOptions) -> Filter:
+        """The filter of parameters by name."""
+        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        return cls(**given)
 
-    def _sides(self, rules: Rules) -> NDArray[np.bool_]:
-        kept = np.ones(len(rules), bool)
-        if self.product is not None:
-            product = rules.catalogue.find(self.product)
-            kept &= np.array([product in a or product in c for a, c in rules.sides], bool)
-        if self.antecedent is not None:
-            product = rules.catalogue.find(self.antecedent)
-            kept &= np.array([product in a for a, _ in rules.sides], bool)
-        if self.consequent is not None:
-            product = rules.catalogue.find(self.consequent)
-            kept &= np.array([product in c for _, c in rules.sides], bool)
-        return kept
+    @property
+    def priced(self) -> bool:
+        """Whether a range of prices is asked for."""
+        return self.min_price is not None or self.max_price is not None
 
-    def _priced(self, rules: Rules) -> NDArray[np.bool_]:
-        if rules.catalogue.prices is None:
+    def check_prices(self, known: bool) -> None:
+        """Refuse a range of prices where none are known: no rule at all would be an answer to another question."""
+        if self.priced and not known:
             raise InputError(
                 "a price range was asked for, but no prices are known: learn from baskets with a price column"
             )
-        least = -np.inf if self.min_price is None else self.min_price
-        most = np.inf if self.max_price is None else self.max_price
-        price = rules.catalogue.price
-        # A price that is not known is NaN, and lies in no range.
-        return np.array([all(least <= price(p) <= most for p in a + c) for a, c in rules.sides], bool)
+
+    def keep(self, rules: Rules) -> Mask:
+        """True for each rule that fulfils everything."""
+        self.check_prices(rules.catalogue.prices is not None)
+        fulfils = np.ones(len(rules), bool)
+        for name, least in self.minimum.items():
+            fulfils &= within(rules.numbers(name), least, None)
+        for name, most in self.maximum.items():
+            fulfils &= within(rules.numbers(name), None, most)
+        if self.status is not None:
+            fulfils &= rules["status"] == self.status
+        if self.length is not None:
+            fulfils &= rules.lengths == self.length
+        for word in self.text.casefold().split():
+            fulfils &= np.array([word in text for text in rules.texts], bool)
+        return fulfils & self._sides(rules) & self._prices(rules)
+
+    def _sides(self, rules: Rules) -> Mask:
+        """Which rules have the products and the category asked for."""
+        fulfils, find = np.ones(len(rules), bool), rules.catalogue.find
+        if self.product is not None:
+            product = find(self.product)
+            fulfils &= np.array([product in a or product in c for a, c in rules.sides], bool)
+        if self.antecedent is not None:
+            product = find(self.antecedent)
+            fulfils &= np.array([product in a for a in rules.antecedents], bool)
+        if self.consequent is not None:
+            product = find(self.consequent)
+            fulfils &= np.array([product in c for c in rules.consequents], bool)
+        if self.category is not None:
+            members = rules.catalogue.in_category(self.category)
+            fulfils &= np.array([not members.isdisjoint((*a, *c)) for a, c in rules.sides], bool)
+        return fulfils
+
+    def _prices(self, rules: Rules) -> Mask:
+        if not self.priced:
+            return np.ones(len(rules), bool)
+        lowest, highest = rules.price_range
+        # Both are NaN where a price is not known, and lie in no range.
+        return within(lowest, self.min_price, None) & within(highest, None, self.max_price) & ~np.isnan(lowest)
+
+
+def within(values: NDArray[Any], least: float | None, most: float | None) -> Mask:
+    """Which values lie in a range; what is not known lies in none, unless the range is open at both ends."""
+    inside = np.ones(len(values), bool)
+    if least is not None:
+        inside &= values >= least
+    if most is not None:
+        inside &= values <= most
+    return inside

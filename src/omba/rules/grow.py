@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.rules.candidates import Candidates
+from omba.rules.evidence import Rows
 from omba.rules.measures import measure
+from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines
-from omba.rules.space import Floats, Rows, Space
 
 SIGNIFICANT, PRIOR = 0.01, 5
 OFTEN = 10
@@ -28,38 +29,38 @@ MOST_SETS = 20_000
 """Sets looked at for each size: growth is bounded whatever the graph."""
 
 
-def grow(space: Space, pairs: Candidates, most_antecedents: int) -> list[Candidates]:
+def grow(given: MiningInput, pairs: Candidates, most_antecedents: int) -> list[Candidates]:
     """Rules with 2 to `most_antecedents` antecedents, from the graph of the products in the given pairs."""
-    if space.itemset_counts is None or most_antecedents < 2:
+    if most_antecedents < 2:
         return []
-    left, right = close_pairs(space, np.unique([pairs.antecedents[:, 0], pairs.consequent]))
+    left, right = close_pairs(given, np.unique([pairs.antecedents[:, 0], pairs.consequent]))
     out = []
     for sets in cliques(left, right, most_antecedents + 1):
-        count = space.itemset_counts(sets)
+        count = given.evidence.itemsets(sets)
         often = count >= OFTEN
         if often.any():
-            out.append(directed(space, sets[often], count[often]))
+            out.append(directed(given, sets[often], count[often]))
     return out
 
 
-def close_pairs(space: Space, rows: Rows) -> tuple[Rows, Rows]:
+def close_pairs(given: MiningInput, rows: Rows) -> tuple[Rows, Rows]:
     """Pairs of these rows that are close, the nearest first."""
-    vectors = np.ascontiguousarray(space.vectors[rows], np.float32)
+    vectors = np.ascontiguousarray(given.vectors[rows], np.float32)
     a, b = np.triu_indices(len(rows), 1)
     cosine = cosines(vectors, a, b)
-    close = np.flatnonzero(cosine >= closeness(space))
+    close = np.flatnonzero(cosine >= closeness(given))
     close = close[np.argsort(-cosine[close], kind="stable")]
     return rows[a[close]], rows[b[close]]
 
 
-def closeness(space: Space) -> float:
+def closeness(given: MiningInput) -> float:
     """The cosine that one pair in 1,000 exceeds, of pairs picked at random; with few products, 3 pairs a product."""
-    known = np.flatnonzero(space.counts >= OFTEN)
+    known = np.flatnonzero(given.counts >= OFTEN)
     if len(known) < 2:
         return 1.0
     left, right = np.random.default_rng(0).choice(known, (2, 100_000))
     apart = left != right
-    vectors = np.ascontiguousarray(space.vectors, np.float32)
+    vectors = np.ascontiguousarray(given.vectors, np.float32)
     return float(np.quantile(cosines(vectors, left[apart], right[apart]), 1 - max(0.001, min(1.0, 3 / len(known)))))
 
 
@@ -85,10 +86,10 @@ def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:
     return out
 
 
-def directed(space: Space, sets: NDArray[np.int64], count: Rows) -> Candidates:
+def directed(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
     """The best direction of each set; sets with none that is not redundant are left out."""
     size = sets.shape[1]
-    counts = subset_counts(space, sets)
+    counts = subset_counts(given, sets)
     best, side = np.zeros(len(sets)), np.full(len(sets), -1)
     for c in range(size):
         rest = tuple(k for k in range(size) if k != c)
@@ -104,45 +105,42 @@ def directed(space: Space, sets: NDArray[np.int64], count: Rows) -> Candidates:
     lone = np.arange(size) == side[:, None]
     antecedents, consequent = sets[~lone].reshape(len(sets), size - 1), sets[lone]
     n_a = np.rint(count / best[kept]).astype(np.int64)
-    similarity, expected = _forecast(space, antecedents, consequent, count, n_a)
+    similarity, expected = _forecast(given, antecedents, consequent, count, n_a)
     return Candidates(antecedents, consequent, similarity, count, n_a, *expected, count > 0)
 
 
-def subset_counts(space: Space, sets: NDArray[np.int64]) -> dict[tuple[int, ...], Rows]:
+def subset_counts(given: MiningInput, sets: NDArray[np.int64]) -> dict[tuple[int, ...], Rows]:
     """Baskets with each part of each set, by the places of its members."""
-    assert space.itemset_counts is not None
     size = sets.shape[1]
-    counts: dict[tuple[int, ...], Rows] = {(k,): space.counts[sets[:, k]] for k in range(size)}
+    counts: dict[tuple[int, ...], Rows] = {(k,): given.counts[sets[:, k]] for k in range(size)}
     for r in range(2, size):
         for part in combinations(range(size), r):
-            counts[part] = space.itemset_counts(sets[:, part])
+            counts[part] = given.evidence.itemsets(sets[:, part])
     return counts
 
 
 def _forecast(
-    space: Space, antecedents: NDArray[np.int64], consequent: NDArray[np.int64], count: Rows, n_a: Rows
+    given: MiningInput, antecedents: NDArray[np.int64], consequent: NDArray[np.int64], count: Rows, n_a: Rows
 ) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
     """Least cosine of the consequent to an antecedent, and the lift expected of the whole.
 
     The forecast m for the strongest pair stands for `PRIOR` baskets of the larger set: with E together by chance and
     `count` seen, the lift to expect is (PRIOR + count) / (PRIOR / m + E).
     """
-    vectors = np.ascontiguousarray(space.vectors, np.float32)
+    vectors = np.ascontiguousarray(given.vectors, np.float32)
     members = [antecedents[:, k] for k in range(antecedents.shape[1])]
     near = [cosines(vectors, member, consequent) for member in members]
     similarity = np.min(near, axis=0)
-    if space.expected is None:
+    if given.forecast is None:
         unknown = np.full(len(count), np.nan)
         return similarity, (unknown, unknown, unknown)
     pairs = np.array(
         [
-            space.expected(member, consequent, cosine, space.pair_counts(member, consequent))[0]
+            given.expect(member, consequent, cosine, given.evidence.pairs(member, consequent))[0]
             for member, cosine in zip(members, near, strict=True)
         ]
     )
-    n_b, baskets = space.counts[consequent], (PRIOR + count).astype(np.float64)
-    lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / space.n_baskets)
-    ends = lift, lift
-    if space.interval is not None:
-        ends = space.interval(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)
-    return similarity, (lift, *ends)
+    n_b, baskets = given.counts[consequent], (PRIOR + count).astype(np.float64)
+    lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / given.n_baskets)
+    low, high = given.interval(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)
+    return similarity, (lift, low, high)

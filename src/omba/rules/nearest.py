@@ -17,7 +17,17 @@ MIN_COUNT = 2
 
 @dataclass(frozen=True)
 class Trained:
-    """The vectors worth reading: their rows in the whole, themselves, and one over their lengths."""
+    """The vectors worth reading.
+
+    Parameters
+    ----------
+    rows
+        Their rows in the whole.
+    vectors
+        Themselves.
+    scales
+        One over their lengths.
+    """
 
     rows: NDArray[np.int64]
     vectors: Floats
@@ -78,8 +88,12 @@ def neighbours(
 
 def cosines(vectors: Floats, left: NDArray[np.integer], right: NDArray[np.integer]) -> Floats:
     """The cosine of each given pair of rows; 0 where a vector has no length."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    # Of a few pairs only the lengths of their own vectors are needed, and a request waits for them.
+    rows = np.unique(np.append(left, right)) if 4 * len(left) < len(vectors) else slice(None)
+    part = vectors[rows]
+    lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
+    scales = np.empty(len(vectors), np.float32)
+    scales[rows] = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     out = np.empty(len(left), np.float32)
     kernels.pair_cosines(left, right, vectors, scales, out)
     return np.clip(out, -1.0, 1.0)

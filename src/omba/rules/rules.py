@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,14 @@ from omba.errors import InputError, UnknownError, nearest
 from omba.rules import export, page
 from omba.rules.catalogue import Catalogue
 from omba.rules.extras import extra
-from omba.rules.filter import Filter
+from omba.rules.filter import Filter, FilterOptions
 from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.rule import Rule
+from omba.rules.status import status
+
+if TYPE_CHECKING:
+    from omba.rules.explain import Explainer, Explanation
+    from omba.rules.hashing import Hashing
 
 Items = tuple[Label, ...]
 Column = NDArray[Any]
@@ -34,22 +39,39 @@ COLUMNS = ("antecedents", "consequents", *MLXTEND, *OURS)
 RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
 """Columns in which the best come first when sorted upwards."""
 
-FEW = 5
-"""Pairs counted fewer times are `rare`: below it a Poisson count is off by half its size or more, either way."""
+DERIVED = ("length", "price")
+"""Columns that say something of the products of a rule: how many there are, and what the consequents cost together."""
 
-
-class Explainer(Protocol):
-    """Tells in words why two products belong together."""
-
-    def explain(self, a: Label, b: Label) -> Any: ...
+SPELLINGS = {name.replace(" ", "_"): name for name in MEASURES if " " in name}
+"""Measures that mlxtend spells with a space go by their name with an underscore too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules:
     """Rules in columns: `rules["lift"]` is a column, `rules[0]` a `Rule`, `rules[:10]` a shorter table.
 
-    `n_a`, `n_b` and `count` are the baskets with the antecedents, the consequents and both, of `n` in all; every
-    measure is derived from them. `given` holds the columns that are not, NaN (or −1) where there is nothing to tell.
+    Parameters
+    ----------
+    antecedents
+        The products each rule starts from.
+    consequents
+        The products it leads to.
+    count
+        Baskets with all products of each rule.
+    n_a
+        Baskets with its antecedents.
+    n_b
+        Baskets with its consequents.
+    n
+        Baskets in all; every measure is derived from these four.
+    given
+        The columns that are not, NaN (or −1) where there is nothing to tell.
+    catalogue
+        What is known of the products: their labels, prices and categories.
+    explainer
+        Tells why two products belong together; None for rules that were not mined from a model.
+    hashing
+        The hash tables that `collisions` and `probability` speak of; None where it is not known.
 
     >>> table = Rules([("tea",)], [("milk",)], count=np.array([3]), n_a=np.array([4]), n_b=np.array([6]), n=12)
     >>> table["lift"].tolist(), table["status"].tolist()
@@ -65,6 +87,7 @@ class Rules:
     given: Mapping[str, Column] = field(default_factory=dict)
     catalogue: Catalogue = field(default_factory=Catalogue)
     explainer: Explainer | None = None
+    hashing: Hashing | None = None
 
     def __len__(self) -> int:
         return len(self.antecedents)
@@ -95,8 +118,22 @@ class Rules:
         """Products in each rule, both sides together."""
         return np.array([len(a) + len(c) for a, c in self.sides], np.int64)
 
+    @cached_property
+    def texts(self) -> list[str]:
+        """The names of each rule's products, to search in."""
+        return ["\n".join(map(str, (*a, *c))).casefold() for a, c in self.sides]
+
+    @cached_property
+    def price_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest price of each rule's products, NaN where one is not known."""
+        price = self.catalogue.price
+        prices = [[price(label) for label in (*a, *c)] for a, c in self.sides]
+        # Python's min and max would pass NaN by; numpy's keep it.
+        return np.array([np.min(each) for each in prices]), np.array([np.max(each) for each in prices])
+
     def column(self, name: str) -> Column:
         """Any column by name: items, counts, every measure, and what mining added."""
+        name = SPELLINGS.get(name, name)
         if name in self.given:
             return self.given[name]
         if name in ("antecedents", "consequents"):
@@ -109,9 +146,22 @@ class Rules:
             return status(self.count)
         if name == "collisions":
             return np.full(len(self), -1, np.int64)
+        if name == "length":
+            return self.lengths
+        if name == "price":
+            price = self.catalogue.price
+            return np.array([sum(map(price, consequents)) for consequents in self.consequents], np.float64)
         if name in OURS:
             return np.full(len(self), np.nan)
         raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *MEASURES))}")
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""
+        values = self.column(name)
+        if values.dtype.kind in "OU":
+            raise InputError(f"column {name!r} holds no numbers that could be bounded: give another, such as lift")
+        numbers = values.astype(np.float64)
+        return np.where(numbers < 0, np.nan, numbers) if name == "collisions" else numbers
 
     def take(self, rows: NDArray[np.integer]) -> Rules:
         """The rules at these places, in this order."""
@@ -129,49 +179,32 @@ class Rules:
         """The first n rules."""
         return self[:n]
 
-    def sort(self, column: str) -> Rules:
-        """Best first by any column: highest, but for p-values lowest; what is not known comes last."""
+    def sort(self, column: str, order: str | None = None) -> Rules:
+        """Best first by any column: highest, but for p-values lowest; or in the `order` given, 'asc' or 'desc'. What
+        is not known comes last, whichever it is."""
+        return self.take(self.ranking(column, order))
+
+    def ranking(self, column: str, order: str | None = None) -> NDArray[np.int64]:
+        """The places of all rules in the order of a column; see `sort`."""
+        if order not in (None, "asc", "desc"):
+            raise InputError(f"order {order!r} is not known: give 'asc' or 'desc', or leave it out for the best first")
         values = self.column(column)
         if values.dtype.kind in "OU":
-            rows = sorted(range(len(self)), key=lambda row: str(values[row]))
-            return self.take(np.array(rows, np.int64))
-        worth = values.astype(np.float64) * (1 if column in RISING else -1)
-        return self.take(np.argsort(worth, kind="stable"))
+            texts = [str(value).casefold() for value in values]
+            return np.array(sorted(range(len(self)), key=texts.__getitem__, reverse=order == "desc"), np.int64)
+        falling = column not in RISING if order is None else order == "desc"
+        numbers = self.numbers(column)
+        return np.argsort(-numbers if falling else numbers, kind="stable")
 
-    def filter(
-        self,
-        *,
-        product: Label | None = None,
-        antecedent: Label | None = None,
-        consequent: Label | None = None,
-        category: str | None = None,
-        min_price: float | None = None,
-        max_price: float | None = None,
-        status: str | None = None,
-        length: int | None = None,
-        minimum: Mapping[str, float] | None = None,
-        maximum: Mapping[str, float] | None = None,
-    ) -> Rules:
-        """The rules that fulfil all that is asked; see `Filter`."""
-        wanted = Filter(
-            product,
-            antecedent,
-            consequent,
-            category,
-            min_price,
-            max_price,
-            status,
-            length,
-            minimum or {},
-            maximum or {},
-        )
-        return self.where(wanted)
+    def filter(self, **wanted: Unpack[FilterOptions]) -> Rules:
+        """The rules that fulfil all that is asked: `status="rare"`, `minimum={"lift": 5}`, …; see `Filter`."""
+        return self.where(Filter.of(wanted))
 
     def where(self, wanted: Filter) -> Rules:
         """The rules that fulfil a filter."""
         return self.take(np.flatnonzero(wanted.keep(self)))
 
-    def explain(self, a: Label, b: Label) -> Any:
+    def explain(self, a: Label, b: Label) -> Explanation:
         """In words: what the rule between two products rests on."""
         if self.explainer is None:
             raise InputError("these rules cannot be explained: only rules mined from a model know how they came about")
@@ -242,12 +275,3 @@ def items_array(items: Sequence[Any]) -> Column:
     out = np.empty(len(items), object)
     out[:] = items
     return out
-
-
-def status(count: NDArray[np.integer], seen: NDArray[np.bool_] | None = None) -> Column:
-    """`observed`, `rare` or `unseen`, by how often the products were bought together.
-
-    `seen` tells of pairs whose count is no longer kept: they are rare, not unseen.
-    """
-    never = count == 0 if seen is None else (count == 0) & ~seen
-    return np.where(never, "unseen", np.where(count < FEW, "rare", "observed")).astype(object)

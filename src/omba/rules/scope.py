@@ -9,16 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.errors import InputError
-from omba.rules.filter import Filter
-from omba.rules.rules import status
-from omba.rules.space import Rows, Space
+from omba.rules.evidence import Rows
+from omba.rules.filter import Filter, within
+from omba.rules.mining_input import MiningInput
+from omba.rules.status import status
 
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Both products of a pair must be `open`, and one of them in each of `one_of`.
+    """What is asked of a pair of rows.
 
-    `antecedent` and `consequent` are the rows whose side is asked for, −1 where it is not.
+    Parameters
+    ----------
+    open
+        Whether each product may be in a pair.
+    one_of
+        Groups of products, of each of which one must be in the pair.
+    antecedent
+        The row that must stand on the left, −1 where none is asked for.
+    consequent
+        The row that must stand on the right.
+    status
+        How well the pair is known: observed, rare or unseen; None where it does not matter.
     """
 
     open: NDArray[np.bool_]
@@ -28,20 +40,18 @@ class Scope:
     status: str | None = None
 
     @classmethod
-    def of(cls, space: Space, where: Filter, min_count: int) -> Scope:
+    def of(cls, given: MiningInput, where: Filter, min_count: int) -> Scope:
         """The scope of a filter; a product asked for that was met too seldom is an error."""
-        known = np.asarray(space.counts >= min_count) & np.any(space.vectors, axis=1)
+        where.check_prices(given.prices is not None)
+        known = given.trained(min_count)
         rows = [
-            _row(space, product, known, min_count) for product in (where.product, where.antecedent, where.consequent)
+            _row(given, product, known, min_count) for product in (where.product, where.antecedent, where.consequent)
         ]
         one_of = [np.arange(len(known)) == row for row in rows if row >= 0]
         if where.category is not None:
-            members = space.catalogue.in_category(where.category)
-            one_of.append(np.array([label in members for label in space.labels], bool))
-        if space.prices is not None and (where.min_price is not None or where.max_price is not None):
-            least = -np.inf if where.min_price is None else where.min_price
-            most = np.inf if where.max_price is None else where.max_price
-            known &= (space.prices >= least) & (space.prices <= most)
+            one_of.append(np.isin(np.arange(len(known)), given.catalogue.members(where.category)))
+        if given.prices is not None and where.priced:
+            known &= within(given.prices, where.min_price, where.max_price)
         if known.sum() < 2:
             raise InputError(
                 f"{known.sum()} of {len(known)} products were met in {min_count} baskets or more and pass the filters: "
@@ -57,12 +67,12 @@ class Scope:
 
     def passes(self, left: Rows, right: Rows, count: Rows, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which pairs are in scope."""
-        kept = self.open[left] & self.open[right]
+        passes = self.open[left] & self.open[right]
         for members in self.one_of:
-            kept &= members[left] | members[right]
+            passes &= members[left] | members[right]
         if self.status is not None:
-            kept &= status(count, seen) == self.status
-        return np.asarray(kept)
+            passes &= status(count, seen) == self.status
+        return np.asarray(passes)
 
     def turned(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:
         """Which pairs to turn round, so that the antecedent is on the left.
@@ -77,13 +87,13 @@ class Scope:
         return np.asarray(turned)
 
 
-def _row(space: Space, product: str | int | None, known: NDArray[np.bool_], min_count: int) -> int:
+def _row(given: MiningInput, product: str | int | None, known: NDArray[np.bool_], min_count: int) -> int:
     if product is None:
         return -1
-    row = space.catalogue.rows[space.catalogue.find(product)]
+    row = given.catalogue.row(product)
     if not known[row]:
         raise InputError(
-            f"product {product!r} was met in {space.counts[row]} baskets, and a vector is worth reading "
+            f"product {product!r} was met in {given.counts[row]} baskets, and a vector is worth reading "
             f"from {min_count} on: learn more baskets, or lower min_count"
         )
     return row

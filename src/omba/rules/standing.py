@@ -9,25 +9,33 @@ rose by other products' sales; the next look finds it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets
 from omba.errors import SettingError
-from omba.rules.candidates import Tables, counted, near
+from omba.rules.candidates import best_observed
 from omba.rules.counts import Counts
+from omba.rules.evidence import PartialEvidence
 from omba.rules.filter import Filter
-from omba.rules.from_model import space_of
+from omba.rules.from_model import mining_input
 from omba.rules.grow import grow
-from omba.rules.mine import EDGES, POOL, mine, table
+from omba.rules.hashing import Hashing
+from omba.rules.mine import EDGES, mine
+from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
 from omba.rules.scope import Scope
-from omba.rules.space import Space
+from omba.rules.table import DEFAULT_ORDER, build_table
 
-ORDER = "expected_lift_low"
+if TYPE_CHECKING:
+    from omba.model import OMBA
+
+Keys = NDArray[np.int64]
+"""Pairs of rows packed into one number each."""
+
 STANDING = 5
 """Pairs kept for each rule asked for. Thirty days after the last look at Complete Journey, 997 of 1,000 rules between
 product types were those of a look over everything, and twenty days after it 995 between products."""
@@ -40,8 +48,19 @@ class Standing:
         for day in baskets.windows("1d"):
             rules = standing.after(model.partial_fit(day), day)
 
-    Every so many windows (`every`) all pairs are looked at. Rules are ordered by the low end of the expected lift, in
-    which a pair never bought together comes after all that were; they have up to `antecedents` antecedents.
+    Rules are ordered by the low end of the expected lift, in which a pair never bought together comes after all that
+    were.
+
+    Parameters
+    ----------
+    top
+        How many rules.
+    every
+        After so many windows all pairs are looked at again.
+    antecedents
+        Antecedents of a rule at most.
+    min_count
+        Products met in fewer baskets are left out.
     """
 
     def __init__(self, top: int = 100, every: int = 30, antecedents: int = 2, min_count: int = MIN_COUNT) -> None:
@@ -52,48 +71,43 @@ class Standing:
             )
         self.top, self.every, self.antecedents, self.min_count = top, every, antecedents, min_count
         self._keys = np.empty(0, np.int64)
-        self._tables: Tables | None = None
+        self._hashing: Hashing | None = None
         self._age = 0
 
-    def after(self, model: Any, window: Baskets) -> Rules:
+    def after(self, model: OMBA, window: Baskets) -> Rules:
         """The best rules, the model having just learned `window`."""
-        space = space_of(model)
-        scope = Scope.of(space, Filter(), self.min_count)
-        if self._tables is None or self._age == self.every:
-            _, self._tables = near(space, scope, min(POOL, scope.pairs), Tables())
-            self._age, sight = 0, space
+        given = mining_input(model)
+        scope = Scope.of(given, Filter(), self.min_count)
+        if self._hashing is None or self._age == self.every:
+            self._hashing = given.choose()
+            self._age, sight = 0, given
         else:
             rows = model.product_rows.find(window.items, window.product_vocabulary)
-            left, right, _ = Counts.of_rows(window.offsets, rows, len(space.labels)).observed()
-            self._age, sight = self._age + 1, _narrowed(space, _both(self._keys, _packed(left, right)))
+            left, right, _ = Counts.of_rows(window.offsets, rows, len(given.labels)).observed()
+            self._age, sight = self._age + 1, _narrow(given, _union(self._keys, _pack(left, right)))
         most = max(POOL, self.top)
-        found = counted(sight, scope, ORDER, min(STANDING * most, scope.pairs))
+        found = best_observed(sight, scope, DEFAULT_ORDER, min(STANDING * most, scope.pairs))
         if not found or len(found[0]) < self.top:
             # Too few were bought together so far: the nearest pairs have to fill up the table.
-            return mine(space, self.top, antecedents=self.antecedents, min_count=self.min_count)
+            return mine(given, self.top, antecedents=self.antecedents, min_count=self.min_count)
         best = found[0]
-        self._keys = np.sort(_packed(best.antecedents[:, 0], best.consequent))
-        larger = grow(space, best.best(space, ORDER, EDGES), self.antecedents)
-        return table(space, [best.best(space, ORDER, most), *larger], self._tables, ORDER).head(self.top)
+        self._keys = np.sort(_pack(best.antecedents[:, 0], best.consequent))
+        larger = grow(given, best.best(given, DEFAULT_ORDER, EDGES), self.antecedents)
+        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], self._hashing).head(self.top)
 
 
-def _both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+def _union(some: Keys, others: Keys) -> Keys:
     """All keys, each once."""
     keys = np.sort(np.concatenate([some, others]))
     return np.asarray(keys[np.diff(keys, prepend=-1) != 0])
 
 
-def _packed(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.int64]:
+def _pack(left: NDArray[np.integer], right: NDArray[np.integer]) -> Keys:
     return np.asarray((np.minimum(left, right).astype(np.int64) << 32) | np.maximum(left, right))
 
 
-def _narrowed(space: Space, keys: NDArray[np.int64]) -> Space:
-    """The space with no other pairs in sight than these, at today's counts."""
+def _narrow(given: MiningInput, keys: Keys) -> MiningInput:
+    """The input with no other pairs in sight than these, at today's counts."""
     left, right = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    count = space.pair_counts(left, right)
-
-    def observed(least: int) -> tuple[Any, Any, Any]:
-        kept = np.flatnonzero(count >= least)
-        return left[kept], right[kept], count[kept]
-
-    return replace(space, observed=observed)
+    inside = left, right, given.evidence.pairs(left, right)
+    return replace(given, evidence=PartialEvidence(given.evidence, inside))

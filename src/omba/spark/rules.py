@@ -10,21 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
+from omba.model.sets import Sets
 from omba.rules.candidates import Candidates
+from omba.rules.catalogue import Catalogue
+from omba.rules.evidence import Observed, PartialEvidence, Rows
 from omba.rules.filter import Filter
-from omba.rules.from_model import space_of
-from omba.rules.mine import POOL, mine, order
+from omba.rules.from_model import mining_input
+from omba.rules.hashing import HashingOptions
+from omba.rules.mine import mine, order
+from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT, cosines
 from omba.rules.rules import Rules
 from omba.rules.scope import Scope
-from omba.rules.space import Space
 from omba.spark.baskets import SparkBaskets
 from omba.spark.cluster import map_arrow, quietly, to_arrow
 from omba.spark.counts import count_pairs, count_products
@@ -37,90 +42,157 @@ PAIRS = "a int, b int, count long"
 
 
 def mine_rules(
-    model: Any, top: int = 100, evidence: SparkBaskets | None = None, *, spark: Any = None, **options: Any
+    model: Any,
+    top: int = 100,
+    evidence: SparkBaskets | None = None,
+    *,
+    spark: Any = None,
+    preset: str = "default",
+    sort: str | None = None,
+    where: Filter | None = None,
+    antecedents: int = 2,
+    min_count: int = MIN_COUNT,
+    **tables: Unpack[HashingOptions],
 ) -> Rules:
     """The strongest rules of a model, as `omba.mine_rules` finds them, with the heavy parts on Spark.
 
-    With `evidence` the counts are exact counts of those baskets, else those the model kept. `options` are those of
-    `omba.rules.mine.mine`; `spark` is a session, the active one unless given.
+    With `evidence` the counts are exact counts of those baskets, else those the model kept. `spark` is a session, the
+    active one unless given; all else is as in `omba.mine_rules`.
     """
     if evidence is None:
-        space = space_of(model)
-        session = spark or _active()
+        given, session = mining_input(model), spark or _active()
     else:
         session = evidence.spark
-        space = counted(model, evidence, top, options)
-    found = partial(nearest, session, space.vectors, seed=options.get("seed", 0))
-    return mine(replace(space, nearest=found), top, **options)
+        given = mining_input(model, SparkEvidence.of(model, evidence))
+        scope, column = Scope.of(given, where or Filter(), min_count), order(given, preset, sort)
+        inside = best_pairs(given, scope, column, SPARE * max(POOL, top))
+        given = replace(given, evidence=PartialEvidence(given.evidence, inside))
+    finder = partial(nearest, session, given.vectors, seed=tables.get("seed", 0))
+    return mine(
+        replace(given, finder=finder), top, preset,
+        sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SparkEvidence:
+    """Exact counts on Spark: those of products are here, those of pairs are looked up where they are.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+    table
+        The counts of all pairs, as a frame of Spark.
+    n_baskets
+        Baskets in all.
+    counts
+        Baskets with each product.
+    kept
+        What the model counted, for sets of more than two products.
+    sets
+        The triples that the model watched.
+    """
+
+    session: Any
+    table: Any
+    n_baskets: int
+    counts: NDArray[np.int64]
+    kept: Evidence
+    sets: Sets
+    complete: bool = True
+
+    @classmethod
+    def of(cls, model: Any, evidence: SparkBaskets) -> SparkEvidence:
+        """Count the products of a model, and their pairs."""
+        labels = model.products
+        with plainly("counting products"):
+            table = to_arrow(count_products(evidence))
+            n = int(evidence.kept.select("basket").distinct().count())
+        rows = model.product_rows.vocabulary.find(table["product"].to_pylist())
+        counts = np.zeros(len(labels), np.int64)
+        counts[rows[rows >= 0]] = table["count"].to_numpy()[rows >= 0]
+        pairs = count_pairs(evidence, labels=labels).persist()
+        return cls(evidence.spark, pairs, n, counts, model.evidence, model.sets)
+
+    def pairs(self, a: Rows, b: Rows) -> NDArray[np.int64]:
+        """The count of each pair asked for, 0 where it was never counted."""
+        low, high = np.minimum(a, b).astype(np.int32), np.maximum(a, b).astype(np.int32)
+        counts = np.zeros(len(low), np.int64)
+        with plainly("looking up pairs"), quietly():
+            asked = self.session.createDataFrame(pa.table({"a": low, "b": high, "place": np.arange(len(low))}))
+            table = to_arrow(asked.join(self.table, ["a", "b"]).select("place", "count"))
+        counts[table["place"].to_numpy()] = table["count"].to_numpy()
+        return counts
+
+    def seen(self, a: Rows, b: Rows) -> NDArray[np.bool_]:
+        return self.pairs(a, b) > 0
+
+    def itemsets(self, sets: Rows) -> NDArray[np.int64]:
+        return self.pairs(sets[:, 0], sets[:, 1]) if sets.shape[1] == 2 else self.sets.counts(sets, self.kept)
+
+    def observed(self, least: int = 1) -> Observed:
+        """All pairs in so many baskets or more: there may be more of them than the driver holds."""
+        table = to_arrow(self.table.where(f"count >= {int(least)}"))
+        return table["a"].to_numpy(), table["b"].to_numpy(), table["count"].to_numpy()
 
 
 @dataclass(frozen=True)
-class Known:
-    """What an executor needs to score a pair: plain arrays, sent once."""
+class ScoringInput:
+    """What an executor needs to score a pair: plain arrays, sent once.
+
+    Parameters
+    ----------
+    vectors
+        One vector a product.
+    counts
+        Baskets with each product.
+    n_baskets
+        Baskets in all.
+    forecast
+        The state of the model's forecast.
+    prices
+        The mean price of each product; None where none are known.
+    """
 
     vectors: NDArray[np.float32]
     counts: NDArray[np.int64]
-    n: int
+    n_baskets: int
     forecast: dict[str, NDArray[Any]]
-    prices: NDArray[np.float64] | None
+    prices: NDArray[np.floating] | None
+    complete: bool = True
 
-    def space(self) -> Space:
-        """A space that ranks pairs of rows as the driver's would; its labels are rows."""
-        forecast, counts, n = Forecast.from_state(self.forecast), self.counts, self.n
+    def mining_input(self) -> MiningInput:
+        """An input that ranks pairs of rows as the driver's would; its labels are rows."""
+        catalogue = Catalogue(range(len(self.counts)), self.prices)
+        return MiningInput(catalogue, self.vectors, self, Forecast.from_state(self.forecast))
 
-        def expected(a: ArrayLike, b: ArrayLike, cosine: ArrayLike, n_ab: ArrayLike) -> Any:
-            return forecast.expect(cosine, n_ab, counts[np.asarray(a)], counts[np.asarray(b)], n, a, b)
+    def pairs(self, a: Rows, b: Rows) -> NDArray[np.int64]:
+        """None: the counts come with the pairs that are scored."""
+        return np.zeros(len(a), np.int64)
 
-        return Space(
-            labels=range(len(counts)),
-            vectors=self.vectors,
-            counts=counts,
-            n_baskets=n,
-            pair_counts=lambda a, b: np.zeros(len(a), np.int64),
-            prices=self.prices,
-            expected=expected,
-        )
+    def seen(self, a: Rows, b: Rows) -> NDArray[np.bool_]:
+        return np.zeros(len(a), bool)
 
+    def itemsets(self, sets: Rows) -> NDArray[np.int64]:
+        return np.zeros(len(sets), np.int64)
 
-def counted(model: Any, evidence: SparkBaskets, top: int, options: dict[str, Any]) -> Space:
-    """The model's space with exact counts: those of products whole, of pairs the best, and any that are asked for."""
-    labels, spark = model.products, evidence.spark
-    with plainly("counting products"):
-        table = to_arrow(count_products(evidence))
-        n = int(evidence.kept.select("basket").distinct().count())
-    rows = model.product_rows.vocabulary.find(table["product"].to_pylist())
-    counts = np.zeros(len(labels), np.int64)
-    counts[rows[rows >= 0]] = table["count"].to_numpy()[rows >= 0]
-    pairs = count_pairs(evidence, labels=labels).persist()
-    prices = model.prices.means if model.prices.known else None
-    known = Known(np.ascontiguousarray(model.product_vectors), counts, n, model.forecast.state(), prices)
-    space = replace(known.space(), labels=labels, attributes=model.attributes)
-    asked = partial(look_up, spark, pairs)
-    scope = Scope.of(space, options.get("where") or Filter(), options.get("min_count", MIN_COUNT))
-    column = order(space, options.get("preset", "default"), options.get("sort"))
-    a, b, count = best_pairs(spark, pairs, known, scope, column, SPARE * max(POOL, top))
-
-    def observed(least: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        kept = count >= least
-        return a[kept], b[kept], count[kept]
-
-    def itemsets(sets: NDArray[Any]) -> NDArray[np.int64]:
-        return asked(sets[:, 0], sets[:, 1]) if sets.shape[1] == 2 else model.sets.counts(sets, model.evidence)
-
-    def interval(sets: ArrayLike, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike) -> Any:
-        return model.forecast.interval(lift, baskets, n_a, n_b, n, model.forecast.season(sets, counts, n))
-
-    return replace(space, observed=observed, pair_counts=asked, itemset_counts=itemsets, interval=interval)
+    def observed(self, least: int = 1) -> Observed:
+        none = np.zeros(0, np.int32)
+        return none, none, none
 
 
-def best_pairs(
-    spark: Any, pairs: Any, known: Known, scope: Scope, column: str, most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+def best_pairs(given: MiningInput, scope: Scope, column: str, most: int) -> Observed:
     """The best of the counted pairs in the column rules are ranked by, at most so many of each partition."""
-    shared = spark.sparkContext.broadcast((known, scope))
+    evidence: Any = given.evidence
+    forecast: Any = given.forecast
+    session, vectors = evidence.session, np.ascontiguousarray(given.vectors)
+    scoring = ScoringInput(vectors, evidence.counts, evidence.n_baskets, forecast.state(), given.prices)
+    shared = session.sparkContext.broadcast((scoring, scope))
     try:
         with plainly("ranking the counted pairs"):
-            table = to_arrow(map_arrow(pairs.coalesce(parallel(spark)), ranker(shared, column, most), PAIRS))
+            pairs = evidence.table.coalesce(parallel(session))
+            table = to_arrow(map_arrow(pairs, ranker(shared, column, most), PAIRS))
     finally:
         shared.destroy()
     return table["a"].to_numpy(), table["b"].to_numpy(), table["count"].to_numpy()
@@ -128,12 +200,12 @@ def best_pairs(
 
 def ranker(shared: Any, column: str, most: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        known, scope = shared.value
-        space, best = known.space(), None
+        scoring, scope = shared.value
+        given, best = scoring.mining_input(), None
         for batch in batches:
             a, b, count = (batch[name].to_numpy() for name in ("a", "b", "count"))
-            found = Candidates.of_pairs(space, scope, a, b, cosines(known.vectors, a, b), count)
-            best = (found if best is None else _both(best, found)).best(space, column, most)
+            found = Candidates.of_pairs(given, scope, a, b, cosines(scoring.vectors, a, b), count)
+            best = (found if best is None else _both(best, found)).best(given, column, most)
         if best is not None and len(best):
             first, second = best.antecedents[:, 0], best.consequent
             rows = {"a": np.minimum(first, second), "b": np.maximum(first, second)}
@@ -146,17 +218,6 @@ def ranker(shared: Any, column: str, most: int) -> Callable[[Iterable[pa.RecordB
 def _both(first: Candidates, second: Candidates) -> Candidates:
     columns = (np.concatenate([getattr(part, name) for part in (first, second)]) for name in vars(first))
     return Candidates(*columns)
-
-
-def look_up(spark: Any, pairs: Any, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
-    """The count of each pair asked for, 0 where it was never counted."""
-    low, high = np.minimum(a, b).astype(np.int32), np.maximum(a, b).astype(np.int32)
-    counts = np.zeros(len(low), np.int64)
-    with plainly("looking up pairs"), quietly():
-        asked = spark.createDataFrame(pa.table({"a": low, "b": high, "place": np.arange(len(low))}))
-        table = to_arrow(asked.join(pairs, ["a", "b"]).select("place", "count"))
-    counts[table["place"].to_numpy()] = table["count"].to_numpy()
-    return counts
 
 
 def parallel(spark: Any) -> int:

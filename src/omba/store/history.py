@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from omba.baskets import Clock, Label, Moment
+from omba.baskets import Clock, Label, Moment, find_label
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
 from omba.model.durable import FAILURES, reason
 from omba.rules.diff import Diff, diff, rules_table
@@ -229,9 +229,10 @@ class History:
         """The nearest products by cosine as of a moment; those met only once until then are left out."""
         entry = self.at(moment)
         labels = self.labels[: entry.n_labels]
-        if product not in labels:
+        label = find_label(product, labels)
+        if label is None:
             raise UnknownError(f"product {product!r} was not known at {entry.shown}{nearest(product, labels)}")
-        row, vectors = labels.index(product), entry.vectors
+        row, vectors = labels.index(label), entry.vectors
         cosine = np.where(entry.counts > 1, vectors @ vectors[row], -np.inf)
         cosine[row] = -np.inf
         best = np.argsort(-cosine, kind="stable")[:n].tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -32,9 +31,10 @@ def categories(
     limit: Annotated[int, Query(ge=1, le=schemas.MOST)] = 20,
 ) -> Response:
     """Categories of all levels, the largest first."""
-    size: Counter[str] = Counter()
-    for name in view.product_index.levels:
-        size.update(value for value in view.product_index.attributes[name].to_pylist() if value)
     words = q.casefold().split()
-    found = [(name, n) for name, n in size.most_common() if all(word in name.casefold() for word in words)]
+    found = [
+        (name, n)
+        for name, n in view.catalogue.categories.most_common()
+        if all(word in name.casefold() for word in words)
+    ]
     return answer({"total": len(found), "categories": [{"name": name, "products": n} for name, n in found[:limit]]})

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from omba.errors import UnknownError
 from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen
@@ -29,8 +28,6 @@ def names(
     """What products are called beside their labels; null where there is no more to say."""
     found: dict[str, str | None] = {}
     for label in id if view.product_index.named else []:
-        try:
-            found[label] = view.product_index.name(view.product_index.find(label))
-        except UnknownError:
-            found[label] = None
+        row = view.catalogue.known_row(label)
+        found[label] = None if row is None else view.product_index.name(row)
     return answer({"named": view.product_index.named, "names": found})

@@ -30,14 +30,14 @@ def products(
     limit: Limit = 20,
 ) -> Response:
     """Products by name, best sellers first."""
-    total, rows = view.product_index.search(q, category, limit)
+    total, rows = view.catalogue.search(q, category, limit)
     return answer({"total": total, "products": [view.product_index.record(row) for row in rows]})
 
 
 @router.get("/products/{id:path}", response_model=schemas.ProductPage)
 def product(served: Served, view: Seen, id: str) -> Response:
     """One product: its rules, seen and unseen, its neighbours, and how it came to this."""
-    row = view.product_index.find(id)
+    row = view.catalogue.row(id)
     product_index, past = view.product_index, served.published.past
     near, cosines = view.near(row, LOOKED_AT)
     observed, unseen = associations(view, row, near)
@@ -52,7 +52,7 @@ def product(served: Served, view: Seen, id: str) -> Response:
     return answer(
         {
             "id": product_index.labels[row],
-            "attributes": {name: column[row].as_py() for name, column in product_index.attributes.items()},
+            "attributes": {name: column[row].as_py() for name, column in view.catalogue.columns.items()},
             "count": int(product_index.counts[row]),
             "support": int(product_index.counts[row]) / max(view.n_baskets, 1),
             "price": product_index.price(row),
@@ -67,9 +67,9 @@ def product(served: Served, view: Seen, id: str) -> Response:
 def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]:
     """The rules with a product, seen and unseen: those of the table and, of the present, of all its pairs."""
     records = view.rule_index.take(view.rule_index.of_product.get(view.product_index.labels[row], []))
-    if view.pairs is not None:
+    if view.pair_index is not None:
         known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
-        pairs = records_of(view.pairs.of_product(row, near, RULES))
+        pairs = records_of(view.pair_index.of_product(row, near, RULES))
         records += [one for one in pairs if frozenset((*one["antecedents"], *one["consequents"])) not in known]
         records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
     seen = [one for one in records if one["status"] != "unseen"]

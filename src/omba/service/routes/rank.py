@@ -7,12 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from omba.baskets import Label
-from omba.errors import UnknownError
+from omba.baskets import Label, find_label
 from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Served
-from omba.service.views.product_index import number
 from omba.service.views.suggest import reasons, suggest
 from omba.service.views.view import View
 
@@ -43,10 +41,11 @@ def ranked(served: Served, names: list[Any], user: Label | None, n: int, at: str
     context: dict[int, None] = {}
     unknown: list[Label] = []
     for name in names:
-        try:
-            context[view.product_index.find(name)] = None
-        except UnknownError:
+        row = view.catalogue.known_row(name)
+        if row is None:
             unknown.append(name)
+        else:
+            context[row] = None
     owner = None if user is None else known_user(view, user)
     if user is not None and owner is None:
         unknown.append(user)
@@ -69,4 +68,4 @@ def ranked(served: Served, names: list[Any], user: Label | None, n: int, at: str
 def known_user(view: View, user: Label) -> Label | None:
     """The user's own label, None where it is not known; users of the past are not kept."""
     codes = {} if view.model is None else view.model.user_rows.vocabulary.codes
-    return next((label for label in (user, number(user)) if label in codes), None)
+    return find_label(user, codes)

@@ -9,12 +9,13 @@ from starlette.responses import Response
 
 from omba.baskets import Label
 from omba.errors import InputError, UnknownError
+from omba.rules import Filter
 from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
 from omba.service.views.changes import changes
-from omba.service.views.explaining import explained
-from omba.service.views.rule_index import DEFAULT_SORT, NUMBERS, Record, RuleQuery, records_of
+from omba.service.views.explanation import explain as explanation_of
+from omba.service.views.rule_index import DEFAULT_SORT, FIELDS, NUMBERS, Record, records_of
 from omba.service.views.rule_key import read_key
 from omba.service.views.view import View
 
@@ -26,7 +27,7 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
     """The rules that fulfil every filter given, a page of them. `min_` and `max_` bound any measure."""
     asked: Any = query
     view = served.published.at(asked.at)
-    places = view.rule_index.find(wanted(view, asked))
+    places = view.rule_index.find(filter_of(asked), asked.sort, asked.order)
     page = places[asked.offset : asked.offset + asked.limit]
     return answer(
         {
@@ -39,22 +40,16 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
     )
 
 
-def wanted(view: View, asked: Any) -> RuleQuery:
-    """The filters of a request, products as the labels they are."""
-    find, labels = view.product_index.find, view.product_index.labels
-    named = {
-        side: None if (name := getattr(asked, side)) is None else labels[find(name)]
-        for side in ("product", "antecedent", "consequent")
-    }
-    members = None
-    if asked.category is not None:
-        members = frozenset(labels[row] for row in view.product_index.members(asked.category).tolist())
-    ends = {name: (getattr(asked, f"min_{name}"), getattr(asked, f"max_{name}")) for name in NUMBERS if name != "price"}
-    return RuleQuery(
-        asked.text, **named, members=members, status=asked.status, prices=(asked.min_price, asked.max_price),
-        lengths=(asked.min_length, asked.max_length),
-        bounds={name: ends for name, ends in ends.items() if ends != (None, None)}, sort=asked.sort, order=asked.order,
-    )  # fmt: skip
+def filter_of(asked: Any) -> Filter:
+    """The filter that a request asks for."""
+    named = ("product", "antecedent", "consequent", "category", "min_price", "max_price", "status", "text")
+    bounds: dict[str, dict[str, float]] = {"min": {}, "max": {}}
+    for end, bound in bounds.items():
+        for name in ("length", *(name for name in NUMBERS if name != "price")):
+            value = getattr(asked, f"{end}_{name}")
+            if value is not None:
+                bound[FIELDS.get(name, name)] = value
+    return Filter(minimum=bounds["min"], maximum=bounds["max"], **{name: getattr(asked, name) for name in named})
 
 
 @router.get("/rules/diff", response_model=schemas.Changes)
@@ -91,7 +86,7 @@ def rule(served: Served, view: Seen, key: str) -> Response:
     return answer(
         {
             "rule": record,
-            "explanation": explained(view, antecedents, consequents, record),
+            "explanation": explanation_of(view, antecedents, consequents, record),
             "history": [one.of_rule(products) for one in past],
         }
     )
@@ -103,11 +98,11 @@ def rule_of(view: View, key: str) -> Record:
     if place is not None:
         return view.rule_index.records[place]
     antecedents, consequents = read_key(key)
-    rows = [view.product_index.find(label) for label in (*antecedents, *consequents)]
-    if view.pairs is None or len(rows) != 2 or rows[0] == rows[1]:
+    rows = [view.catalogue.row(label) for label in (*antecedents, *consequents)]
+    if view.pair_index is None or len(rows) != 2 or rows[0] == rows[1]:
         names = f"{' + '.join(map(str, antecedents))} ⇒ {' + '.join(map(str, consequents))}"
         raise UnknownError(f"the rule {names[:200]} is not among the {len(view.rule_index):,} best of {view.at}")
-    return records_of(view.pairs.rule(*rows))[0]
+    return records_of(view.pair_index.rule(*rows))[0]
 
 
 @router.get("/explain", response_model=schemas.Explanation)
@@ -117,9 +112,7 @@ def explain(
     consequent: Annotated[schemas.Text, Query()],
 ) -> Response:
     """Why products belong together, even if no basket ever held all of them."""
-    labels = view.product_index.labels
-    left = [labels[view.product_index.find(name)] for name in antecedent]
-    right = labels[view.product_index.find(consequent)]
+    left, right = [view.catalogue.find(name) for name in antecedent], view.catalogue.find(consequent)
     if right in left:
         raise InputError(f"{consequent!r} stands on both sides: give different products")
-    return answer(explained(view, left, [right], None))
+    return answer(explanation_of(view, left, [right], None))

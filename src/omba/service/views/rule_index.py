@@ -1,10 +1,10 @@
-"""Rule index: a table of rules made ready to be asked: filtered, sorted, paged, and looked up by key or product."""
+"""Rule index: a table of rules made ready to be asked: every column worked out once, looked up by key or product."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
-from omba.rules import MEASURES, Rules
-from omba.rules.rules import OURS, RISING
+from omba.rules import MEASURES, Filter, Rules
+from omba.rules.rules import OURS
+from omba.rules.table import DEFAULT_ORDER
 from omba.service.views.rule_key import key_of
 
 FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price") if name != "hyper_lift"}
@@ -23,34 +24,22 @@ NUMBERS = tuple(name for name in FIELDS if name != "status")
 """The fields that can be bounded."""
 OF_TABLE = ("p_adjusted",)
 """Of no meaning but in the table that was mined, and not told of rules made on request."""
-DEFAULT_SORT = "expected_lift_low"
+DEFAULT_SORT = DEFAULT_ORDER
 
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class RuleQuery:
-    """What the rules of a page must fulfil, and their order; `sort` None keeps the order of the table, best first."""
-
-    text: str = ""
-    product: Label | None = None
-    antecedent: Label | None = None
-    consequent: Label | None = None
-    members: frozenset[Label] | None = None
-    status: str | None = None
-    prices: tuple[float | None, float | None] = (None, None)
-    lengths: tuple[int | None, int | None] = (None, None)
-    bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
-    sort: str | None = None
-    order: str | None = None
-
-
 class RuleIndex:
-    """Rules, best first, with every field worked out once."""
+    """Rules, best first, with every field worked out once.
+
+    Parameters
+    ----------
+    rules
+        The table.
+    """
 
     def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.without = [name for name in OF_TABLE if name not in rules.given]
+        self.table = rules
         self.sides = list(rules.sides)
 
     def __len__(self) -> int:
@@ -59,16 +48,14 @@ class RuleIndex:
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every field as a column."""
-        rules, unknown = self.rules, np.full(len(self), np.nan)
+        rules = self.table
         counts = (rules.count, rules.n_a, rules.n_b, np.full(len(self), rules.n))
         floats = [np.asarray(column, np.float64) for column in counts]
-        found = {}
+        found: dict[str, NDArray[Any]] = {}
         with np.errstate(divide="ignore", invalid="ignore"):
             for name, column in FIELDS.items():
-                if name in self.without:
-                    found[name] = unknown
-                elif name == "price":
-                    found[name] = self._price()
+                if column in OF_TABLE and column not in rules.given:
+                    found[name] = np.full(len(self), np.nan)
                 elif column in MEASURES and column not in rules.given:
                     # Straight from the counts: a table of a few rules would spend most of its time on ceremony.
                     found[name] = MEASURES[column].function(*floats)
@@ -76,10 +63,10 @@ class RuleIndex:
                     found[name] = rules.column(column)
         return found
 
-    def _price(self) -> NDArray[np.float64]:
-        """What the consequents cost together."""
-        price = self.rules.catalogue.price
-        return np.array([sum(map(price, consequents)) for _, consequents in self.sides], np.float64)
+    @cached_property
+    def rules(self) -> Rules:
+        """The table with every field among its columns, so that no filter and no order has to work one out."""
+        return replace(self.table, given={FIELDS[name]: column for name, column in self.columns.items()})
 
     @cached_property
     def keys(self) -> list[str]:
@@ -100,10 +87,6 @@ class RuleIndex:
         return dict(found)
 
     @cached_property
-    def _texts(self) -> list[str]:
-        return ["\n".join(map(str, (*a, *c))).casefold() for a, c in self.sides]
-
-    @cached_property
     def records(self) -> list[Record]:
         """Every rule as plain values; what is not known is None."""
         columns = {name: plain(column) for name, column in self.columns.items()}
@@ -118,73 +101,19 @@ class RuleIndex:
 
     def ready(self) -> RuleIndex:
         """Work everything out now rather than at the first request."""
-        _ = self.records, self.places, self.of_product, self._texts
+        _ = self.records, self.places, self.of_product, self.rules.texts
         return self
 
-    def find(self, wanted: RuleQuery) -> list[int]:
-        """The places of the rules that fulfil everything, in the order asked for."""
-        kept = np.ones(len(self), bool)
-        for name, (least, most) in wanted.bounds.items():
-            kept &= within(self.columns[name].astype(np.float64), least, most)
-        kept &= within(self.rules.lengths, *wanted.lengths)
-        if wanted.status is not None:
-            kept &= self.columns["status"] == wanted.status
-        for word in wanted.text.casefold().split():
-            kept &= np.array([word in text for text in self._texts], bool)
-        if wanted.product is not None:
-            kept &= self._among(self.of_product.get(wanted.product, []))
-        if wanted.antecedent is not None:
-            kept &= np.array([wanted.antecedent in a for a, _ in self.sides], bool)
-        if wanted.consequent is not None:
-            kept &= np.array([wanted.consequent in c for _, c in self.sides], bool)
-        if wanted.members is not None:
-            kept &= np.array([not wanted.members.isdisjoint((*a, *c)) for a, c in self.sides], bool)
-        if wanted.prices != (None, None):
-            low, high = self._prices
-            kept &= within(low, wanted.prices[0], None) & within(high, None, wanted.prices[1])
-        return self._sorted(np.flatnonzero(kept), wanted.sort, wanted.order)
-
-    def _among(self, places: Sequence[int]) -> NDArray[np.bool_]:
-        kept = np.zeros(len(self), bool)
-        kept[list(places)] = True
-        return kept
-
-    @cached_property
-    def _prices(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The lowest and the highest price of each rule's products, NaN where one is not known."""
-        price = self.rules.catalogue.price
-        all_of = [[price(label) for label in (*a, *c)] for a, c in self.sides]
-        # min and max of Python would pass NaN by; numpy's keep it, and NaN lies in no range.
-        return (
-            np.array([np.min(values) for values in all_of], np.float64),
-            np.array([np.max(values) for values in all_of], np.float64),
-        )
-
-    def _sorted(self, places: NDArray[np.int64], sort: str | None, order: str | None) -> list[int]:
-        """Best first, or as `order` says; what is not known comes last either way."""
-        if sort is None:
-            return listed(places[::-1] if order == "asc" else places)
-        if sort in ("antecedents", "consequents", "status"):
-            told: list[Any] = [str(self.records[place][sort]).casefold() for place in places.tolist()]
-            found = sorted(range(len(told)), key=told.__getitem__, reverse=order == "desc")
-            return listed(places[found])
-        falling = order == "desc" if order else FIELDS[sort] not in RISING
-        values = self.columns[sort][places].astype(np.float64)
-        return listed(places[np.argsort(-values if falling else values, kind="stable")])
-
-
-def listed(places: NDArray[np.int64]) -> list[int]:
-    found: list[int] = places.tolist()
-    return found
-
-
-def within(values: NDArray[Any], least: float | None, most: float | None) -> NDArray[np.bool_]:
-    kept = np.ones(len(values), bool)
-    if least is not None:
-        kept &= values >= least
-    if most is not None:
-        kept &= values <= most
-    return kept
+    def find(self, where: Filter, sort: str | None = None, order: str | None = None) -> list[int]:
+        """The places of the rules that fulfil a filter, best first by `sort` or in the `order` given; without `sort`
+        in the order of the table."""
+        fulfils = where.keep(self.rules)
+        if sort is not None:
+            places = self.rules.ranking(FIELDS.get(sort, sort), order)
+            found: list[int] = places[fulfils[places]].tolist()
+            return found
+        found = np.flatnonzero(fulfils).tolist()
+        return found[::-1] if order == "asc" else found
 
 
 def plain(column: NDArray[Any]) -> list[Any]:

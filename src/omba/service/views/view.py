@@ -15,8 +15,9 @@ from omba.baskets import Clock, Label
 from omba.model import OMBA
 from omba.rules import Catalogue, Rules
 from omba.rules.diff import read_rules
+from omba.rules.from_model import catalogue_of
 from omba.service.views.history_view import HistoryEntry, shown
-from omba.service.views.pairs import Pairs
+from omba.service.views.pair_index import PairIndex
 from omba.service.views.product_index import ProductIndex
 from omba.service.views.quantised_index import QuantisedIndex, best
 from omba.service.views.rule_index import RuleIndex
@@ -45,14 +46,10 @@ class View:
     @classmethod
     def now(cls, model: OMBA, rules: Rules | None, places: NDArray[np.float32] | None = None) -> View:
         """The present, from a model and its rules."""
-        labels, codes = model.product_rows.vocabulary.labels, model.product_rows.vocabulary.codes
-        prices = model.prices.means if model.prices.known else None
-        product_index = ProductIndex(labels, codes, model.product_counts, prices, model.attributes).ready()
-        catalogue = Catalogue(labels, prices)
-        # The labels' rows are known already; to number 70,000 of them again takes a while.
-        catalogue.__dict__["rows"] = codes
+        catalogue = catalogue_of(model)
+        product_index = ProductIndex(catalogue, model.product_counts).ready()
         tick = model.n_windows if model.clock is Clock.NONE else model.last_time + 1
-        rule_index = RuleIndex(replace(rules, catalogue=catalogue) if rules is not None else nothing(catalogue)).ready()
+        rule_index = RuleIndex(no_rules(catalogue) if rules is None else replace(rules, catalogue=catalogue)).ready()
         return cls(
             model.clock, tick, model.n_baskets, product_index, model.product_vectors, rule_index, None, model, places
         )
@@ -63,9 +60,8 @@ class View:
     ) -> View:
         """A kept window."""
         entry = kept.entry
-        known = labels[: entry.n_labels]
-        product_index = ProductIndex(known, codes, entry.counts, kept.prices, attributes)
-        catalogue = Catalogue(known, kept.prices)
+        catalogue = Catalogue(labels[: entry.n_labels], kept.prices, attributes, entry.counts, codes)
+        product_index = ProductIndex(catalogue, entry.counts)
         rule_index = RuleIndex(read_rules(entry.rules, catalogue))
         return cls(
             entry.clock, entry.tick, entry.n_baskets, product_index, entry.vectors, rule_index, kept, None, entry.places
@@ -75,13 +71,11 @@ class View:
         """This view with other rules; none change nothing."""
         if rules is None:
             return self
-        return replace(
-            self, rule_index=RuleIndex(replace(rules, catalogue=self.rule_index.rules.catalogue)).ready(), _cache={}
-        )
+        return replace(self, rule_index=RuleIndex(replace(rules, catalogue=self.catalogue)).ready(), _cache={})
 
     def ready(self) -> View:
         """Work out now what requests will need."""
-        _ = self.pairs, self.quantised_index, self.trained, self.log_share
+        _ = self.pair_index, self.quantised_index, self.trained, self.log_share
         return self
 
     @property
@@ -93,14 +87,17 @@ class View:
         """Whether this is a kept window rather than the present."""
         return self.model is None
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The products, to be searched and found."""
+        return self.product_index.catalogue
+
     @cached_property
-    def pairs(self) -> Pairs | None:
+    def pair_index(self) -> PairIndex | None:
         """All pairs with their evidence; known of the present alone."""
-        return (
-            None
-            if self.model is None or not len(self.product_index)
-            else Pairs.of(self.model, self.rule_index.rules.catalogue)
-        )
+        if self.model is None or not len(self.product_index):
+            return None
+        return PairIndex.of(self.model, self.catalogue, self.rule_index.table.hashing)
 
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
@@ -144,7 +141,7 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(vectors / np.maximum(lengths, np.float32(1e-12))[:, None])
 
 
-def nothing(catalogue: Catalogue) -> Rules:
+def no_rules(catalogue: Catalogue) -> Rules:
     """A table of no rules."""
     none = np.zeros(0, np.int64)
     return Rules([], [], none, none, none, 0, {}, catalogue)

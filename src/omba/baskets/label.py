@@ -1,0 +1,26 @@
+"""Label: what somebody typed, read as the label of a product or a user. Every door reads labels here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from omba.baskets.vocabulary import Label
+
+WHOLE = re.compile("-?[0-9]{1,19}")
+"""A whole number of 64 bits at most, in plain digits: `str.isdigit` would let '²' and digits of other scripts pass."""
+
+
+def find_label(name: Label, known: Container[Label]) -> Label | None:
+    """The known label that a name stands for: itself, or, of text, the number that it spells; None where neither is.
+
+    >>> find_label("7", {7: 0}), find_label("7", {"7": 0, 7: 1}), find_label(7, {"7": 0})
+    (7, '7', None)
+    >>> [find_label(name, {5: 0}) for name in ("²", "--5", "5" * 5000)]
+    [None, None, None]
+    """
+    if name in known:
+        return name
+    if isinstance(name, str) and WHOLE.fullmatch(name) and (number := int(name)) in known:
+        return number
+    return None

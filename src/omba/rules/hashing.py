@@ -1,0 +1,67 @@
+"""Hashing: the tables that pairs of products are found by, and that two columns of a rule speak of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.rules.lsh import check, codes
+from omba.rules.theory import PAPER, p_omba
+
+
+class HashingOptions(TypedDict, total=False):
+    """The parameters of a `Hashing` by name, but for the preset."""
+
+    F: int | None
+    H: int | None
+    ties: bool
+    seed: int
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """H tables of F random planes each.
+
+    Parameters
+    ----------
+    preset
+        `default` takes tables as a source of candidates and chooses F and H; `paper` ranks by collisions in 11 of 4.
+    F
+        Planes of a table; None to have them chosen.
+    H
+        Tables; None to have them chosen.
+    ties
+        Whether pairs with the same number of collisions stand in the order of their cosine.
+    seed
+        Draws the planes.
+    """
+
+    preset: str = "default"
+    F: int | None = None
+    H: int | None = None
+    ties: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check(self.F, self.H, self.preset)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """F and H, the paper's where none were given or chosen."""
+        return self.F or PAPER.F, self.H or PAPER.H
+
+    def probability(self, cosine: NDArray[np.floating]) -> NDArray[np.float64]:
+        """The chance that two products share a bucket in one table at least."""
+        return p_omba(cosine, *self.shape)
+
+    def collisions(
+        self, vectors: NDArray[np.floating], antecedents: NDArray[np.integer], consequent: NDArray[np.integer]
+    ) -> NDArray[np.int64]:
+        """Tables in which the consequent shares a bucket with every antecedent."""
+        items = np.column_stack([antecedents, consequent])
+        used, place = np.unique(items, return_inverse=True)
+        code = codes(vectors[used], *self.shape, self.seed)[place.reshape(items.shape)]
+        return np.asarray((code[:, :-1] == code[:, -1:]).all(axis=1).sum(axis=1))

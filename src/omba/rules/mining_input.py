@@ -1,0 +1,175 @@
+"""Mining input: all that mining, explaining and scoring pairs are given: vectors, evidence, forecast, catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from omba.baskets import Label
+from omba.errors import InputError
+from omba.rules.catalogue import Catalogue
+from omba.rules.evidence import Counted, Evidence, Observed, Rows
+from omba.rules.hashing import Hashing
+from omba.rules.lsh import Pairs, nearest_pairs
+from omba.rules.nearest import MIN_COUNT
+from omba.rules.search import FEWEST_FUNCTIONS
+from omba.rules.theory import fit
+
+if TYPE_CHECKING:
+    from omba.rules.explain import Explainer
+
+Floats = NDArray[np.floating]
+Ends = tuple[Floats, Floats]
+
+POOL = 1000
+"""Pairs that mining looks for at least; F and H are those it takes to find so many."""
+
+Finder = Callable[[NDArray[np.bool_], int], Pairs]
+"""(products that may be in a pair, how many pairs) → the nearest pairs."""
+
+
+class LiftForecast(Protocol):
+    """What lift to expect next."""
+
+    def expect(
+        self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
+    ) -> tuple[Floats, Floats, Floats]: ...
+    def interval(
+        self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike
+    ) -> Ends: ...
+    def season(self, rows: ArrayLike, counts: NDArray[Any], n: int) -> Floats: ...
+
+
+@dataclass(frozen=True, eq=False)
+class MiningInput:
+    """Products as vectors, and the evidence on them. Row i of every array is product i of the catalogue.
+
+    Parameters
+    ----------
+    catalogue
+        The products: labels, prices, categories.
+    vectors
+        One vector a product.
+    evidence
+        How many baskets hold a product, a pair, a set; the best of the observed pairs are candidates beside the
+        nearest vectors.
+    forecast
+        Tells what lift to expect; without, rules are ranked by the cosine.
+    users
+        The labels of the users, whose purchases help to explain a rule.
+    remembered
+        The rows each of them lately bought, a line a user, −1 where there is none.
+    finder
+        Finds the nearest pairs in another way than on this machine.
+    """
+
+    catalogue: Catalogue
+    vectors: Floats
+    evidence: Evidence
+    forecast: LiftForecast | None = None
+    users: Sequence[Label] | None = None
+    remembered: Rows | None = None
+    finder: Finder | None = None
+    _observed: dict[int, Observed] = field(default_factory=dict, init=False, repr=False)
+    _nearest: dict[tuple[int, Hashing, bytes], Pairs] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sizes = {"labels": len(self.labels), "vectors": len(self.vectors), "counts": len(self.counts)}
+        if len(set(sizes.values())) > 1:
+            raise InputError(f"mining needs one label, vector and count a product, but has {sizes}")
+        if not len(self.labels):
+            raise InputError("the model is empty: learn some baskets before asking for rules")
+        if self.n_baskets < 1 or not np.any(self.counts):
+            raise InputError(
+                f"none of the {len(self.labels)} products of the model is in the {self.n_baskets} baskets of evidence: "
+                "give baskets with the same product labels"
+            )
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        return self.catalogue.labels
+
+    @property
+    def prices(self) -> Floats | None:
+        return self.catalogue.prices
+
+    @cached_property
+    def counts(self) -> Counted:
+        """Baskets with each product."""
+        return self.evidence.counts
+
+    @property
+    def n_baskets(self) -> int:
+        return self.evidence.n_baskets
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """Tells why two products belong together."""
+        from omba.rules.explain import Explainer
+
+        return Explainer(self)
+
+    def trained(self, min_count: int = MIN_COUNT) -> NDArray[np.bool_]:
+        """The products met in so many baskets or more, whose vectors are worth reading."""
+        return np.asarray((self.counts >= min_count) & np.any(self.vectors, axis=1))
+
+    def observed(self, least: int = 1) -> Observed:
+        """The pairs in so many baskets or more, listed once."""
+        if least not in self._observed:
+            self._observed[least] = self.evidence.observed(least)
+        return self._observed[least]
+
+    def seen(self, a: Rows, b: Rows, count: Counted) -> NDArray[np.bool_]:
+        """Whether pairs, counted so often, were ever bought together."""
+        seen = np.asarray(count > 0)
+        if not self.evidence.complete and not seen.all():
+            seen[~seen] = self.evidence.seen(a[~seen], b[~seen])
+        return seen
+
+    def expect(self, a: Rows, b: Rows, cosine: Floats, count: Counted) -> tuple[Floats, Floats, Floats]:
+        """The lift to expect of pairs, and both ends of its 90% interval; NaN where there is no forecast."""
+        if self.forecast is None:
+            unknown = np.full(len(a), np.nan)
+            return unknown, unknown, unknown
+        return self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
+
+    def interval(self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted, n_b: Counted) -> Ends:
+        """Both ends of the 90% interval of the lift expected of each set, which rests on so many baskets."""
+        if self.forecast is None:
+            return lift, lift
+        season = self.forecast.season(sets, self.counts, self.n_baskets)
+        return self.forecast.interval(lift, baskets, n_a, n_b, self.n_baskets, season)
+
+    def nearest(self, among: NDArray[np.bool_], most: int, hashing: Hashing) -> Pairs:
+        """The `most` nearest pairs among some products, looked for once."""
+        key = (most, hashing, among.tobytes())
+        if key not in self._nearest:
+            if self.finder is not None and hashing.preset == "default":
+                self._nearest[key] = self.finder(among, most)
+            else:
+                self._nearest[key] = nearest_pairs(
+                    self.vectors, most, counts=among.astype(np.int64), min_count=1,
+                    preset=hashing.preset, F=hashing.F, H=hashing.H, ties=hashing.ties, seed=hashing.seed,
+                )  # fmt: skip
+        return self._nearest[key]
+
+    def choose(self, hashing: Hashing | None = None) -> Hashing:
+        """The hashing with its F and H chosen: those it takes to find the nearest pairs of all trained products.
+
+        They do not depend on what is asked, so that a rule has the same collisions and probability wherever it is met.
+        """
+        hashing = hashing or Hashing()
+        if hashing.preset == "paper" or (hashing.F and hashing.H):
+            return replace(hashing, F=hashing.shape[0], H=hashing.shape[1])
+        among = self.trained()
+        n = int(among.sum())
+        if n < 2:
+            few = fit(FEWEST_FUNCTIONS)
+            return replace(hashing, F=hashing.F or few.F, H=hashing.H or few.H)
+        pairs = self.nearest(among, min(POOL, n * (n - 1) // 2), hashing)
+        return replace(hashing, F=pairs.F, H=pairs.H)

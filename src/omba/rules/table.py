@@ -1,0 +1,66 @@
+"""Table: candidates as a table of rules. Every table that was not read from a file is built here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from omba.rules.candidates import Candidates
+from omba.rules.hashing import Hashing
+from omba.rules.measures import measure
+from omba.rules.mining_input import MiningInput
+from omba.rules.rules import Rules
+from omba.rules.status import status
+
+DEFAULT_ORDER = "expected_lift_low"
+"""The column rules are ranked by where there is a forecast and nothing else is asked for."""
+
+
+def build_table(
+    given: MiningInput,
+    parts: Sequence[Candidates],
+    hashing: Hashing,
+    column: str = DEFAULT_ORDER,
+    adjust: bool = True,
+) -> Rules:
+    """Candidates of all lengths as one table, best first by a column.
+
+    `hashing` has its F and H chosen. P-values are adjusted for all the rules given here, not only for those that come
+    out on top, unless `adjust` is false: of a few rules picked out, that would say nothing.
+    """
+    consequent = np.concatenate([part.consequent for part in parts])
+    count, n_a = (np.concatenate([getattr(part, name) for part in parts]) for name in ("count", "n_a"))
+    columns = {
+        name: np.concatenate([getattr(part, field) for part in parts])
+        for name, field in (
+            ("similarity", "similarity"),
+            ("expected_lift", "expected"),
+            ("expected_lift_low", "low"),
+            ("expected_lift_high", "high"),
+        )
+    }
+    columns["status"] = status(count, np.concatenate([part.seen for part in parts]))
+    columns["collisions"] = np.concatenate(
+        [hashing.collisions(given.vectors, part.antecedents, part.consequent) for part in parts]
+    )
+    columns["probability"] = hashing.probability(columns["similarity"])
+    columns["value"] = np.concatenate([part.value(given) for part in parts])
+    if adjust:
+        columns["p_adjusted"] = measure("p_adjusted", count, n_a, given.counts[consequent], given.n_baskets)
+    labels = given.labels
+    rules = Rules(
+        antecedents=[tuple(labels[row] for row in rows) for part in parts for rows in part.antecedents.tolist()],
+        consequents=[(labels[row],) for row in consequent.tolist()],
+        count=count,
+        n_a=n_a,
+        n_b=given.counts[consequent],
+        n=given.n_baskets,
+        given=columns,
+        catalogue=given.catalogue,
+        explainer=given.explainer,
+        hashing=hashing,
+    )
+    if column == "collisions" and hashing.ties:
+        rules = rules.sort("similarity")
+    return rules.sort(column)
