@@ -75,10 +75,8 @@ class Space:
 
     Parameters
     ----------
-    dim
-        Length of each vector.
-    seed
-        Start of the random numbers that new vectors are drawn from.
+    dim, seed
+        As of `VectorTable`.
     level
         0 for products, 1 for their categories.
     places
