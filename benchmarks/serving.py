@@ -35,9 +35,8 @@ import numpy as np
 
 import omba
 from measure import Table, machine
-from omba.model.snapshot import save
-from omba.rules.diff import rules_table
-from omba.store.keeper import mined
+from omba.live.current_rules import look_over
+from omba.store import ModelFolder
 
 QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 DAYS = 20
@@ -96,14 +95,14 @@ class Service:
 
 def make(folder: Path, products: int) -> None:
     """A model of a synthetic world, unless it is there."""
-    if (folder / "current").exists():
+    if ModelFolder(folder).exists:
         return
     print(f"learning a world of {products:,} products, once", flush=True)
     world = omba.datasets.synthetic(baskets=4 * products, products=products, users=products // 4, days=DAYS, seed=0)
     model = omba.OMBA(epochs=1).fit(world.baskets, every="1d")
-    rules = mined(model)
+    rules = look_over(model)
     assert rules is not None
-    save(model, folder, tables={"rules": rules_table(rules)})
+    ModelFolder(folder).save(model, rules)
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:

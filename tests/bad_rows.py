@@ -19,13 +19,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as parquet
+from omba.live.pile import Pile, Words
 
 from omba.baskets import Baskets, Clock
 from omba.baskets.reasons import NO_BASKET, NO_PRODUCT, NO_TIME, RETURNED
 from omba.errors import InputError
 from omba.live.gatherer import Gatherer
 from omba.live.growing_file import GrowingFile
-from omba.live.pile import Pile, Words
 from omba.live.records import Record, record, tick_of
 from omba.sources import read_baskets, stream_baskets
 from omba.sources.formats import TEXT

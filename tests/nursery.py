@@ -6,6 +6,7 @@ side of it is the fixture `nursery`.
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -84,13 +85,58 @@ def follow(folder, source, until, settings, **_):
     learner.drain()
 
 
-ROLES = {"accept": accept, "learn": learn, "both": both, "follow": follow}
+def write(folder, **_):
+    """Write each thing that is written safely beside baskets and models, twice, and once more for each step of the
+    second time in a child that is killed there; what it left is copied, and written to once more."""
+    import omba
+    from omba import disk
+    from omba.baskets import Clock
+    from omba.reproduce.result_cache import ResultCache
+    from omba.service.http.tokens import Tokens
+    from omba.store import History
+
+    folder, steps = Path(folder), []
+    model = omba.OMBA(dim=8, epochs=1).partial_fit(
+        omba.Baskets.from_lists([["tea", f"milk {k}"] for k in range(9)] * 5)
+    )
+    labels, vectors, counts = model.products, model.product_vectors, model.product_counts
+    tables = [None, *(omba.mine_rules(model, top=top) for top in (1, 2))]
+
+    def write(place, number):
+        for day, n in ((7, 2 * number), (8, 3 * number)):
+            History(place / "entries").record(
+                tables[number], labels[:n], vectors[:n], counts[:n], number, day, Clock.DAY
+            )
+        ResultCache(place / "parts").put("part", {"number": number})
+        Tokens(place).make(["read"])
+
+    write(folder / "before", 1)
+    shutil.copytree(folder / "before", folder / "after")
+    disk.hook = steps.append
+    write(folder / "after", 2)
+    disk.hook = None
+    for place, step in enumerate(steps):
+        there = folder / f"{place:02d} {step}"
+        shutil.copytree(folder / "before", there)
+        child = os.fork()
+        if child == 0:
+            left = iter(range(place + 1))
+            disk.hook = lambda name, left=left, last=place: next(left) == last and os.kill(os.getpid(), signal.SIGKILL)
+            write(there, 2)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        again = shutil.copytree(there, folder / f"{there.name} again")
+        if len(Tokens(again).all) == 1:
+            write(again, 2)
+
+
+ROLES = {"accept": accept, "learn": learn, "both": both, "follow": follow, "write": write}
 
 
 def prepare(die=None, note=None, segment=None, **_):
     """Set what a test wants to be otherwise: where to die, where to note the steps, how long a segment is."""
+    from omba import disk
     from omba.live import learner
-    from omba.model import durable
     from omba.store import journal
 
     learner.PUBLISH = learner.SHARE = 0.0
@@ -106,16 +152,19 @@ def prepare(die=None, note=None, segment=None, **_):
             if left[name] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    durable.hook = hook
+    disk.hook = hook
 
 
 def main():
     import omba
     from omba.live import Inbox, Learner  # noqa: F401
-    from omba.store.keeper import mined
+    from omba.live.current_rules import look_over
+    from omba.rules.layout import places
 
     world = omba.datasets.synthetic(baskets=200, products=150, users=20, days=3, pairs=4, seed=1).baskets
-    mined(omba.OMBA(dim=8, epochs=1).fit(world))
+    model = omba.OMBA(dim=8, epochs=1).fit(world)
+    look_over(model)
+    places(model.product_vectors, model.product_counts)
     print("ready", flush=True)
     for line in sys.stdin:
         orders = json.loads(line)

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 
 import omba
+from omba.live.keeper import Keeper
 from omba.service import create_app
 from omba.service.server import bound, server_of
-from omba.store.keeper import Keeper
 
 WORLD = omba.datasets.synthetic(baskets=2_000, products=120, users=50, days=28, pairs=6, seed=5)
 SMALL = {"dim": 16, "epochs": 2, "pairs": 20_000}
@@ -19,9 +19,8 @@ def learn(folder: Path, world=WORLD, history: str = "week") -> omba.OMBA:
     """A model of the world in a folder, with its history."""
     model, keeper = omba.OMBA(**SMALL), Keeper(folder, history, fresh=True)
     for window in world.baskets.windows("1d"):
-        keeper.before(model, window)
-        model.partial_fit(window)
-    keeper.end(model)
+        keeper.learn(model, window)
+    keeper.finish(model)
     return model
 
 

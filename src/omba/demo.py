@@ -8,11 +8,12 @@ from pathlib import Path
 
 from omba import report, terminal
 from omba.baskets import Baskets
+from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
 from omba.rules import Filter, Rules
 from omba.rules.from_model import mine_rules
-from omba.store.keeper import Keeper, history_of
+from omba.store import ModelFolder
 
 TITLE = "The Complete Journey"
 MODEL = "model"
@@ -49,15 +50,14 @@ def run(baskets: Baskets, folder: Path) -> Demo:
     keeper = Keeper(folder / MODEL, fresh=True)
     with terminal.progress("learning day by day", len(baskets)) as advance:
         for window in baskets.windows("1d"):
-            keeper.before(model, window)
-            model.partial_fit(window)
+            keeper.learn(model, window)
             advance(len(window), f"{report.period(window).split(' to ')[0]}")
     strongest = mine_rules(model, top=STRONGEST, evidence=baskets)
     unseen = mine_rules(
         model, top=SUGGESTED, evidence=baskets, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN
     )
     demo = Demo(model, strongest, unseen, folder)
-    keeper.end(model)
+    keeper.finish(model)
     report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)
     return demo
 
@@ -81,5 +81,5 @@ def show(demo: Demo) -> None:
 
 def _diff_command(demo: Demo) -> list[str]:
     """A look at what changed over the last quarter, where there was one."""
-    dates = [entry.shown[:10] for entry in history_of(demo.model_folder).entries]
+    dates = [entry.shown[:10] for entry in ModelFolder(demo.model_folder).history.entries]
     return [f"diff --from {dates[-5]} --to {dates[-2]}"] if len(dates) > 4 else []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import omba
-from omba.store.keeper import Keeper
+from omba.live.keeper import Keeper
 from shopfront import ARGUMENTS, CHROMIUM, Page, Server, shop
 
 
@@ -17,9 +17,8 @@ def model(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("shop")
     keeper, learner = Keeper(folder, "7d", fresh=True), omba.OMBA(dim=32)
     for window in shop().windows("1d"):
-        keeper.before(learner, window)
-        learner.partial_fit(window)
-    keeper.end(learner)
+        keeper.learn(learner, window)
+    keeper.finish(learner)
     return folder
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import omba
 from omba.live import Learner, status
+from omba.store import ModelFolder
 from omba.store.journal import Tail
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
@@ -75,6 +76,29 @@ def test_killed_at_any_step_it_goes_on_to_the_very_bits_of_an_undisturbed_run(nu
             assert same(omba.OMBA.load(folder), wanted), f"{step}, time {die} of {times}"
             assert status(folder)["baskets_accepted"] == len(told)
             assert status(folder)["baskets_learned"] == len(told) - 1
+
+
+def test_killed_while_history_is_kept_it_has_the_same_entries_and_bits_in_the_end(nursery, tmp_path):
+    told = stream(tmp_path, 60, 3)
+    wanted = undisturbed(told)
+    orders = {"baskets": str(tmp_path / "baskets.json"), "until": len(told) - 1, "history": "1d", "settings": SETTINGS}
+
+    def run(name, **more):
+        acknowledged = str(tmp_path / f"{name}.log")
+        return nursery.run("both", folder=str(tmp_path / name), acknowledged=acknowledged, **orders, **more)
+
+    def entries(name):
+        found = ModelFolder(tmp_path / name).history.entries
+        return [(entry.tick, entry.n_baskets, entry.n_labels, entry.rules.num_rows) for entry in found]
+
+    assert run("undisturbed", note=str(tmp_path / "steps")) == 0
+    steps = sorted(set((tmp_path / "steps").read_text().splitlines()))
+    for place, step in enumerate(step for step in steps if step.startswith(("history", "labels"))):
+        name = f"killed-{place}"
+        assert run(name, die=(step, 1)) == -signal.SIGKILL, step
+        assert run(name) == 0, step
+        assert entries(name) == entries("undisturbed") != [], step
+        assert same(omba.OMBA.load(tmp_path / name), wanted), step
 
 
 def test_killed_fifty_times_at_random_under_load_every_acknowledged_basket_is_learned_once(nursery, tmp_path):

@@ -13,7 +13,7 @@ from omba.service.views.published import Published
 from omba.service.views.rule_index import NUMBERS, RuleIndex, plain
 from omba.service.views.rule_key import key_of
 from omba.service.views.suggest import exact_scores, parts_of, rough_scores, suggest
-from omba.store.keeper import history_of
+from omba.store import ModelFolder
 from serving import WORLD, learn, served
 
 
@@ -35,7 +35,7 @@ def client(folder, model):
 
 @pytest.fixture(scope="module")
 def history(folder, model):
-    return history_of(folder)
+    return ModelFolder(folder).history
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ def test_a_crash_while_writing_leaves_the_entries_before_it(tmp_path: Path, monk
             raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "sync", crash)
+        patched.setattr("omba.disk.sync", crash)
         with pytest.raises(SnapshotError, match="No space left"):
             record(history, tick("2017-10-02"))
     assert [entry.shown for entry in history.entries] == ["2017-10-01 00:00:00"]

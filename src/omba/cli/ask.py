@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from omba.cli.options import Count, Json, ModelFolder
+from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import give
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.store.keeper import history_of
+from omba.store import ModelFolder
 
 
 def similar(
     product: Annotated[str, typer.Argument(help="A product.", show_default=False)],
-    model: ModelFolder,
+    model: ModelPath,
     at: Annotated[str | None, typer.Option(metavar="DATE", help="As it was at this moment.")] = None,
     top: Count = 10,
     json: Json = None,
@@ -26,7 +26,7 @@ def similar(
         learned = OMBA.load(model)
         found = learned.similar(product, top)
     else:
-        history = history_of(model)
+        history = ModelFolder(model).history
         found = history.similar_at(product, at, top)
     give(
         [{"product": label, "similarity": cosine} for label, cosine in found],
@@ -38,7 +38,7 @@ def similar(
 
 
 def rank(
-    model: ModelFolder,
+    model: ModelPath,
     basket: Annotated[str, typer.Option(help="Products in the basket: 'A,B'.", show_default=False)],
     user: Annotated[str | None, typer.Option(help="Whose basket it is.")] = None,
     top: Count = 10,

@@ -29,7 +29,8 @@ def demo(
     if not write_json(tables, json):
         demonstration.show(found)
     if serve:
-        from omba.service.server import Plan
+        from omba.service.server import ServerPlan
         from omba.service.server import serve as run
 
-        run(Plan(found.model_folder, port=port), lambda at: terminal.show(f"\nThe dashboard is at {at} (Ctrl-C stops)"))
+        plan = ServerPlan(found.model_folder, port=port)
+        run(plan, lambda address: terminal.show(f"\nThe dashboard is at {address} (Ctrl-C stops)"))

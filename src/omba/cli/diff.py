@@ -7,22 +7,22 @@ from typing import Annotated
 import typer
 
 from omba import terminal
-from omba.cli.options import Count, Json, ModelFolder
+from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import write_json
 from omba.report.figures import number
 from omba.rules.diff import Change
-from omba.store.keeper import history_of
+from omba.store import ModelFolder
 
 
 def diff(
-    model: ModelFolder,
+    model: ModelPath,
     start: Annotated[str, typer.Option("--from", metavar="DATE", help="The earlier moment.", show_default=False)],
     stop: Annotated[str, typer.Option("--to", metavar="DATE", help="The later moment.", show_default=False)],
     top: Count = 10,
     json: Json = None,
 ) -> None:
     """Rules that emerged, strengthened, faded or vanished between two moments."""
-    history = history_of(model)
+    history = ModelFolder(model).history
     found = history.diff(start, stop)
     if write_json(found.to_dict(), json):
         return

@@ -2,83 +2,48 @@
 
 from __future__ import annotations
 
-import shutil
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 
 from omba import terminal
+from omba.cli.job import STOPPED, LearningJob, StopRequest
 from omba.cli.sources import ColumnOptions
 from omba.datasets import is_built_in
-from omba.errors import InputError, SettingError
+from omba.errors import InputError
 from omba.live import Inbox, Learner
 from omba.live.file_feed import FileFeed
 from omba.live.follow import Feed, follow
 from omba.live.redis_feed import RedisFeed
-from omba.live.status import LEARNER
 from omba.model import OMBA
-from omba.model.snapshot import CURRENT, peek
-from omba.settings import Value
-from omba.store.journal import JOURNAL
-from omba.store.keeper import HISTORY
-from omba.store.lock import LOCK, Lock
 
 REDIS = ("redis://", "rediss://")
-OFTEN = 0.1
-"""Seconds between two looks at whether a person wants to stop."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Whether a person has asked to stop, as the learner wants to know it."""
-
-    is_set: Callable[[], bool]
-
-    def wait(self, timeout: float) -> bool:
-        until = time.monotonic() + timeout
-        while not self.is_set() and (left := until - time.monotonic()) > 0:
-            time.sleep(min(OFTEN, left))
-        return self.is_set()
-
-
-def follow_source(
-    source: str,
-    folder: Path,
-    columns: ColumnOptions,
-    every: str,
-    lateness: str,
-    history: str | None,
-    settings: dict[str, Value],
-    new: bool,
-    asked: Callable[[], bool],
-) -> OMBA:
+def follow_source(job: LearningJob, stop: StopRequest) -> OMBA:
     """Learn what comes until a person asks to stop; the model as it is then."""
-    if is_built_in(source):
-        raise InputError(f"{source!r} is built in and does not grow: leave --follow out")
-    if new:
-        start_over(folder)
-    elif (folder / CURRENT).exists():
-        agree(folder, peek(folder)["settings"], settings)
-    learner = Learner(folder, every, lateness, history, settings)
-    inbox = None
-    try:
-        inbox = Inbox(folder, every, lateness)
-        feed = opened(source, inbox, learner, columns)
-        terminal.say(f"following {source} in windows of {every}; Ctrl-C stops, and the same command goes on", "dim")
-        try:
-            _follow(feed, inbox, learner, asked)
-        finally:
-            feed.close()
-    finally:
-        if inbox is not None:
-            inbox.close()
-        learner.close()
+    if is_built_in(job.source):
+        raise InputError(f"{job.source!r} is built in and does not grow: leave --follow out")
+    if job.new:
+        with job.folder.lock():
+            job.folder.clear()
+    elif job.folder.exists:
+        job.agree(job.folder.manifest()["settings"])
+    with stop.on_interrupt(), ExitStack() as ends:
+        learner = Learner(job.folder, job.every, job.lateness, job.history, job.settings)
+        ends.callback(learner.close)
+        inbox = Inbox(job.folder, job.every, job.lateness)
+        ends.callback(inbox.close)
+        feed = open_feed(job.source, inbox, learner, job.columns)
+        ends.callback(feed.close)
+        terminal.say(
+            f"following {job.source} in windows of {job.every}; Ctrl-C stops, and the same command goes on", "dim"
+        )
+        _follow(feed, inbox, learner, stop)
     return learner.model
 
 
-def opened(source: str, inbox: Inbox, learner: Learner, columns: ColumnOptions) -> Feed:
+def open_feed(source: str, inbox: Inbox, learner: Learner, columns: ColumnOptions) -> Feed:
     """The source as a feed. What a model learned from files before it was live is passed over in a file."""
     if source.startswith(REDIS):
         if columns.named():
@@ -92,30 +57,8 @@ def opened(source: str, inbox: Inbox, learner: Learner, columns: ColumnOptions) 
     return FileFeed(path, inbox, columns.named(), model.last_time if model.n_windows and not model.position else None)
 
 
-def agree(folder: Path, kept: Mapping[str, Value], wanted: Mapping[str, Value]) -> None:
-    """Refuse settings that are not those of the model in a folder; threads may be others each time."""
-    for name, value in wanted.items():
-        known = kept[name]
-        known = tuple(known) if isinstance(known, list) else known
-        if name != "threads" and value != known:
-            raise SettingError(
-                f"the model in {str(folder)!r} was learned with {name} = {known}, not {value}: leave --{name} out to "
-                "go on with it, or say --new to start over"
-            )
-
-
-def start_over(folder: Path) -> None:
-    """Remove a model with its history and its journal; without `current`, the rest counts for nothing."""
-    lock = Lock(folder / LOCK, "learns into")
-    (folder / CURRENT).unlink(missing_ok=True)
-    for part in (*folder.glob("snapshot-*"), folder / HISTORY, folder / JOURNAL):
-        shutil.rmtree(part, ignore_errors=True)
-    (folder / LEARNER).unlink(missing_ok=True)
-    lock.release()
-
-
-def _follow(feed: Feed, inbox: Inbox, learner: Learner, asked: Callable[[], bool]) -> None:
-    told: Counter[str] = Counter()
+def _follow(feed: Feed, inbox: Inbox, learner: Learner, stop: StopRequest) -> None:
+    said: Counter[str] = Counter()
     note = ""
     with terminal.progress("following", None) as advance:
 
@@ -129,10 +72,10 @@ def _follow(feed: Feed, inbox: Inbox, learner: Learner, asked: Callable[[], bool
             late = {"baskets came late and were learned with the next window": windows.late}
             # A word when it happens first, and then each time there are twice as many.
             for reason, count in {**feed.counts, **late}.items():
-                if count >= 2 * told[reason] and count:
-                    told[reason] = count
+                if count >= 2 * said[reason] and count:
+                    said[reason] = count
                     terminal.say(f"{count:,} so far: {reason}", "yellow")
 
-        follow(feed, inbox, learner, Asked(asked), progress)
-    if asked():
-        terminal.say("stopped: what was learned is kept, and the same command goes on from here", "yellow")
+        follow(feed, inbox, learner, stop, progress)
+    if stop.is_set():
+        terminal.say(STOPPED, "yellow")

@@ -22,7 +22,7 @@ Source = Annotated[
         show_default=False,
     ),
 ]
-ModelFolder = Annotated[Path, typer.Option("--model", help="Folder of the model.", show_default=False)]
+ModelPath = Annotated[Path, typer.Option("--model", help="Folder of the model.", show_default=False)]
 Json = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output.")
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from omba import terminal
-from omba.cli.options import Json, ModelFolder
+from omba.cli.options import Json, ModelPath
 from omba.cli.output import give, write_json
 from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
@@ -28,7 +28,7 @@ SHOWN = {
 
 
 def rules(
-    model: ModelFolder,
+    model: ModelPath,
     top: Annotated[int, typer.Option("-n", "--top", min=1, help="How many rules.")] = 20,
     product: Annotated[str | None, typer.Option(help="Rules with this product on either side.")] = None,
     antecedent: Annotated[str | None, typer.Option(help="Rules that start from this product.")] = None,
@@ -87,7 +87,7 @@ def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
 def explain(
     a: Annotated[str, typer.Argument(help="A product.", show_default=False)],
     b: Annotated[str, typer.Argument(help="Another product.", show_default=False)],
-    model: ModelFolder,
+    model: ModelPath,
     json: Json = None,
 ) -> None:
     """What speaks for two products belonging together, even where no basket ever held both."""

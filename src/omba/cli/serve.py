@@ -13,7 +13,7 @@ from omba.errors import InputError
 
 @options.with_settings
 def serve(
-    model: options.ModelFolder,
+    model: options.ModelPath,
     host: Annotated[str, typer.Option(help="Address to listen at; any but this machine's own needs a token.")] = (
         "127.0.0.1"
     ),
@@ -31,18 +31,18 @@ def serve(
 ) -> None:
     """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
     from omba.service.http.limits import Limits
-    from omba.service.server import Plan
+    from omba.service.server import ServerPlan
     from omba.service.server import serve as run
 
     wanted = options.read_settings(settings)
-    plan = Plan(
+    plan = ServerPlan(
         model, host, port, every, lateness, None if history == "none" else history, read_only, Limits(rate=rate), wanted
     )
     run(plan, lambda address: terminal.show(f"{model} is served at {address} (Ctrl-C stops)"))
 
 
 def token(
-    model: options.ModelFolder,
+    model: options.ModelPath,
     scope: Annotated[list[str], typer.Option(help="What it allows: read or write; give it twice for both.")] = ["read"],  # noqa: B006
     revoke: Annotated[str | None, typer.Option(metavar="NAME", help="Let this token hold no longer.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the tokens by name.")] = False,

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from omba import terminal
-from omba.cli.sources import ColumnOptions
+from omba.cli.job import LearningJob, StopRequest, learn_windows
 from omba.datasets import is_built_in, load
 from omba.errors import SettingError
 from omba.model import OMBA
-from omba.model.snapshot import CURRENT
-from omba.settings import Value
 from omba.sources.formats import is_tabbed, spark_reader
-from omba.store.keeper import Keeper
-from omba.store.lock import LOCK, Lock
 
 LOCAL = "local[*]"
 
@@ -32,46 +26,24 @@ def master_of(engine: str) -> str | None:
     return None if name == "omba" else master or LOCAL
 
 
-def learn_on_spark(
-    source: str,
-    folder: Path,
-    columns: ColumnOptions,
-    every: str,
-    until: str | None,
-    history: str | None,
-    wanted: dict[str, Value],
-    new: bool,
-    master: str,
-    going_on: Callable[[Path, dict[str, Value]], OMBA],
-    stop: Callable[[], bool],
-) -> OMBA:
-    """Learn a source on Spark into the model in a folder."""
+def learn_on_spark(job: LearningJob, master: str, stop: StopRequest) -> OMBA:
+    """Learn a source on Spark, but for what the model knows already."""
     from omba import spark
     from omba.spark.baskets import SparkBaskets
 
-    goes_on = (folder / CURRENT).exists() and not new
-    keeper = Keeper(folder, history, fresh=not goes_on)
-    lock = Lock(folder / LOCK, "learns into")
-    try:
-        learner = spark.OMBA.of(going_on(folder, wanted)) if goes_on else spark.OMBA(**wanted)  # type: ignore[arg-type]
+    with stop.on_interrupt(), job.begin() as (begun, keeper):
+        model = spark.OMBA.of(begun)
         terminal.say(f"starting Spark on {master}", "dim")
-        session = spark.session(master)
-        frame, named = _frame(session, source), {} if is_built_in(source) else columns.named()
+        frame = _frame(spark.session(master), job.source)
+        named = {} if is_built_in(job.source) else job.columns.named()
         named.pop("store", None)
-        baskets: SparkBaskets = spark.read_baskets(frame, **named).between(None, until)
-        if goes_on and baskets.clock is learner.clock:
-            baskets = baskets.between(learner.clock.show(learner.last_time + 1))
-        with baskets.cut(every) as windows, terminal.progress("learning", sum(map(len, windows))) as advance:
-            for window in windows:
-                keeper.before(learner, window)  # type: ignore[arg-type]
-                learner.partial_fit(window)
-                advance(len(window), f"{learner.n_baskets:,} baskets")
-                if stop():
-                    break
-        keeper.end(learner)
-    finally:
-        lock.release()
-    return learner
+        baskets: SparkBaskets = spark.read_baskets(frame, **named).between(None, job.until)
+        if model.n_windows and baskets.clock is model.clock:
+            baskets = baskets.between(model.clock.show(model.last_time + 1))
+        with baskets.cut(job.every) as windows:
+            total = sum(map(len, windows))
+            learn_windows(model, keeper, ((window, len(window)) for window in windows), total, stop)
+    return model
 
 
 def _frame(session: Any, source: str) -> Any:

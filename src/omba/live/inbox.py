@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from os import PathLike
 from time import monotonic
 from typing import Any
 
@@ -19,8 +19,7 @@ from omba.baskets import Clock
 from omba.errors import InputError, StoreError
 from omba.live.records import Record, line, record, utc_now
 from omba.live.spans import Spans
-from omba.model.snapshot import peek
-from omba.store.journal import JOURNAL, Journal
+from omba.store import ModelFolder
 
 SILENCE = 300.0
 """Seconds without a basket after which the clock on the wall may close a window."""
@@ -59,16 +58,15 @@ class Entered:
 class Inbox:
     """The accepting end of a model folder. One a folder; any number of threads."""
 
-    def __init__(self, folder: str | Path, every: str | int = "1d", lateness: str | int = "0") -> None:
-        self.folder = Path(folder)
-        told = peek(self.folder)
-        position = told.get("position") or {}
-        self.journal = Journal(self.folder / JOURNAL, int(position.get("next", 0)))
+    def __init__(self, folder: str | PathLike[str], every: str | int = "1d", lateness: str | int = "0") -> None:
+        self.folder = ModelFolder(folder)
+        self.journal = self.folder.open_journal()
+        manifest = self.folder.manifest()
         self.spans = Spans.parse(every, lateness)
-        state = json.loads(self.journal.state) if self.journal.state else position
+        state = json.loads(self.journal.state) if self.journal.state else manifest.get("position") or {}
         self.sources: dict[str, Any] = dict(state.get("sources", {}))
         """How far each source was read."""
-        self.clock = Clock(state.get("clock") or told.get("clock", "none"))
+        self.clock = Clock(state.get("clock") or manifest.get("clock", "none"))
         self.latest: int | None = state.get("latest")
         """The latest time that was met, by the baskets or by the clock on the wall."""
         self._coming = Group()

@@ -10,24 +10,22 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from os import PathLike
 from time import monotonic
 from typing import Any, Protocol
 
 from omba.baskets import Baskets, Clock
+from omba.disk import step
 from omba.errors import SnapshotError
 from omba.live.attributes import Attributes
+from omba.live.keeper import Keeper
 from omba.live.spans import Spans
-from omba.live.status import Status
+from omba.live.status import LearnerStatus
 from omba.live.windows import Windows
 from omba.model import OMBA
-from omba.model.durable import step
-from omba.model.snapshot import CURRENT, save
-from omba.rules.diff import rules_table
 from omba.settings import Value
-from omba.store.journal import JOURNAL, Frame, Tail, forget
-from omba.store.keeper import MAPPED, Keeper, mined
-from omba.store.lock import LOCK, Lock
+from omba.store import ModelFolder
+from omba.store.journal import JournalFrame
 
 log = logging.getLogger("omba")
 
@@ -50,36 +48,50 @@ class Stop(Protocol):
 
 
 class Learner:
-    """Learns what the journal of a folder holds. One a folder."""
+    """Learns what the journal of a folder holds. One a folder.
+
+    Parameters
+    ----------
+    folder
+        The model's folder; where there is no model yet, one begins.
+    every
+        The length of a window: `1d`, `1h`, or a number of baskets.
+    lateness
+        How long after its end a window waits for baskets that come late.
+    history
+        The span of time after which an entry of the history is left; None leaves none.
+    settings
+        Those of a new model; of a model that is there only the threads are taken.
+    """
 
     def __init__(
         self,
-        folder: str | Path,
+        folder: str | PathLike[str],
         every: str | int = "1d",
         lateness: str | int = "0",
         history: str | None = "1d",
         settings: Mapping[str, Value] | None = None,
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = ModelFolder(folder)
         self.spans = Spans.parse(every, lateness)
         self.keeper = Keeper(self.folder, history)
-        self.lock = Lock(self.folder / LOCK, "learns into")
+        self.lock = self.folder.lock()
         try:
-            there = (self.folder / CURRENT).exists()
-            self.model = OMBA.load(self.folder) if there else OMBA(**(settings or {}))  # type: ignore[arg-type]
+            there = self.folder.exists
+            self.model = self.folder.load() if there else OMBA(**(settings or {}))  # type: ignore[arg-type]
             self.model.threads = int((settings or {}).get("threads", self.model.threads))  # type: ignore[arg-type]
         except BaseException:
             self.lock.release()
             raise
         self.windows = Windows(self.spans, self.model.position, self.model.clock, self.model.last_time)
         self.attributes = Attributes(self.model.attributes)
-        self.tail = Tail(self.folder / JOURNAL, self.windows.begin)
+        self.tail = self.folder.read_journal(self.windows.begin)
         self.sources: dict[str, Any] = dict(self.model.position.get("sources", {}))
         self.safe = self.windows.begin
         """Baskets before this one are learned, and in a snapshot."""
         self.published, self.took, self.changed = monotonic(), 0.0, False
         self.stop: Stop | None = None
-        self.status = Status(self.folder)
+        self.status = LearnerStatus(self.folder)
         self._tell()
 
     def run(self, stop: Stop) -> None:
@@ -112,11 +124,10 @@ class Learner:
         """Save the state for readers, with its rules and its position, and let go of what the journal held of it."""
         begin = monotonic()
         self._tell(learning=True)
-        rules = mined(self.model)
-        tables = {} if rules is None else {"rules": rules_table(rules)}
-        self._persist(lambda: save(self.model, self.folder, KEPT, tables))
+        rules = self.keeper.rules.of(self.model)
+        self._persist(lambda: self.folder.save(self.model, rules, KEPT))
         self.safe = int(self.model.position.get("from", 0))
-        forget(self.folder / JOURNAL, self.safe)
+        self.folder.forget_baskets(self.safe)
         self.published, self.took, self.changed = monotonic(), monotonic() - begin, False
         self._tell()
 
@@ -125,7 +136,7 @@ class Learner:
         self.status.clear()
         self.lock.release()
 
-    def _frame(self, frame: Frame) -> int:
+    def _frame(self, frame: JournalFrame) -> int:
         """Take in the baskets of a frame, and what the writer said after it; how many were new."""
         *lines, state = frame.lines
         read = 0
@@ -151,28 +162,24 @@ class Learner:
 
     def _learn(self, window: Baskets) -> None:
         self._tell(learning=True)
+        due = self.keeper.due(self.model, window)
         if len(window):
-            ended = self.keeper.ended(self.model, window)
-            if ended is not None:
-                self._record(ended)
+            if due.before is not None:
+                self._record(due.before)
             self.model.partial_fit(self.attributes.on(window), allow_late=True)
+            self.keeper.rules.note(self.model, window)
         self.model.position = {**self.windows.position(), "sources": self.sources}
         self.changed = True
         step("window learned")
-        if (ends := self.keeper.ends(window)) is not None:
-            self._record(ends)
+        if due.after is not None:
+            self._record(due.after)
             step("history recorded")
         if monotonic() - self.published > max(PUBLISH, SHARE * self.took):
             self.publish()
 
     def _record(self, tick: int) -> None:
         """Leave an entry of the history; many products get places on the map only when no more baskets wait."""
-        rules = mined(self.model)
-        if rules is None:
-            return
-        few = len(self.model.product_counts) <= MAPPED
-        where = self.keeper.placed(self.model) if few or self.tail.ended else None
-        self._persist(lambda: self.keeper.record(self.model, tick, rules, where))
+        self._persist(lambda: self.keeper.record(self.model, tick, last=self.tail.ended))
 
     def _persist(self, write: Callable[[], None]) -> None:
         """Write, and while the disk is full or may not be written to, tell so and try again."""

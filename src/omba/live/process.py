@@ -107,7 +107,8 @@ def start(folder: str | Path, **options: Any) -> LearnerProcess:
 def serve(orders: IO[bytes]) -> int:
     """What the child does: learn until the other end of its standard input is gone."""
     from omba.live.learner import Learner
-    from omba.live.status import Status
+    from omba.live.status import LearnerStatus
+    from omba.store import ModelFolder
 
     given = json.loads(orders.readline())
     stop = threading.Event()
@@ -120,7 +121,7 @@ def serve(orders: IO[bytes]) -> int:
         learner.run(stop)
         learner.close()
     except OmbaError as error:
-        Status(Path(given["folder"])).tell(error=str(error), learning=False)
+        LearnerStatus(ModelFolder(given["folder"])).tell(error=str(error), learning=False)
         print(f"omba: {error}", file=sys.stderr)
         return 2
     return 0

@@ -6,29 +6,33 @@ import json
 import os
 import time
 from contextlib import suppress
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
-from omba.model.snapshot import peek
-from omba.store.journal import JOURNAL, Synced
+from omba.store import ModelFolder
 
-LEARNER = "learner.json"
 SIZE, TRIES = 4_096, 5
 
 
-class Status:
-    """The learner's own word on itself. Its file keeps its size, so that a full disk can be told of."""
+class LearnerStatus:
+    """What the learner says of itself. Its file keeps its size, so that a full disk can be told of.
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / LEARNER
-        self.told = read(folder)
+    Parameters
+    ----------
+    folder
+        The model's folder.
+    """
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self.file = folder.learner_file
+        self.facts = read(folder)
 
     def tell(self, **facts: Any) -> None:
         """Leave word. It is no promise, so it is not synced, and where it cannot be left, it is not."""
-        facts = {**self.told, **facts}
-        if facts == self.told:
+        facts = {**self.facts, **facts}
+        if facts == self.facts:
             return
-        self.told = facts
+        self.facts = facts
         with suppress(OSError):
             handle = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
@@ -41,12 +45,12 @@ class Status:
         self.tell(learning=False)
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: ModelFolder) -> dict[str, Any]:
     """What the learner last said; nothing where it has said nothing."""
     for _ in range(TRIES):
         try:
-            told: dict[str, Any] = json.loads((folder / LEARNER).read_text())
-            return told
+            facts: dict[str, Any] = json.loads(folder.learner_file.read_text())
+            return facts
         except FileNotFoundError:
             break
         except (OSError, ValueError):
@@ -55,25 +59,24 @@ def read(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def status(folder: str | Path) -> dict[str, Any]:
+def status(folder: str | PathLike[str]) -> dict[str, Any]:
     """How far a model folder has come: baskets accepted, learned, waiting, late and repeated, and the last window.
 
     `learning` tells whether a window is being learned right now, `error` what keeps the learner from going on.
     """
-    folder = Path(folder)
-    synced = Synced.read(folder / JOURNAL)
-    told = read(folder)
-    position = {} if "baskets_learned" in told else peek(folder).get("position") or {}
-    accepted = max(synced.end if synced else 0, told.get("baskets_learned", 0))
-    learned = told.get("baskets_learned", position.get("learned", 0))
+    folder = ModelFolder(folder)
+    synced, learner = folder.synced(), read(folder)
+    position = {} if "baskets_learned" in learner else folder.position()
+    accepted = max(synced.end if synced else 0, learner.get("baskets_learned", 0))
+    learned = learner.get("baskets_learned", position.get("learned", 0))
     return {
         "baskets_accepted": accepted,
         "baskets_learned": learned,
         "baskets_waiting": accepted - learned,
-        "baskets_late": told.get("baskets_late", position.get("late", 0)),
+        "baskets_late": learner.get("baskets_late", position.get("late", 0)),
         "baskets_repeated": synced.repeated if synced else 0,
-        "windows_closed": told.get("windows_closed", position.get("windows", 0)),
-        "last_window": told.get("last_window"),
-        "learning": told.get("learning", False),
-        "error": told.get("error"),
+        "windows_closed": learner.get("windows_closed", position.get("windows", 0)),
+        "last_window": learner.get("last_window"),
+        "learning": learner.get("learning", False),
+        "error": learner.get("error"),
     }

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from omba.baskets import Baskets, Clock
-from omba.live.pile import Pile, Words
+from omba.live.open_window import OpenWindow, Vocabularies
 from omba.live.records import tick_of
 from omba.live.spans import Spans
 
@@ -23,7 +23,7 @@ class Windows:
     """The open windows of a stream, from a position on."""
 
     def __init__(self, spans: Spans, position: Mapping[str, Any], clock: Clock, last_time: int) -> None:
-        self.spans, self.clock, self.words = spans, clock, Words()
+        self.spans, self.clock, self.vocabularies = spans, clock, Vocabularies()
         self.next = int(position.get("next", 0))
         """The number of the next basket that has not been looked at."""
         self.begin = int(position.get("from", self.next))
@@ -40,9 +40,10 @@ class Windows:
         """Baskets that were handed over."""
         self.closed_windows = int(position.get("windows", 0))
         self.last_window: dict[str, Any] | None = position.get("last_window")
-        self.piles: dict[int, Pile] = {}
-        self.strays = Pile(self.words)
-        """Late ones."""
+        self.open: dict[int, OpenWindow] = {}
+        """The open windows by their beginning."""
+        self.latecomers = OpenWindow(self.vocabularies)
+        """Baskets whose window has been learned."""
 
     def add(self, number: int, basket: Mapping[str, Any]) -> Iterator[Baskets]:
         """Take in basket `number`; the windows that are over with it, each once its learner has asked for it.
@@ -55,16 +56,16 @@ class Windows:
         self.read = number + 1
         if number < self.next:
             if self.closed is None or tick >= self.closed:
-                self._pile(tick).add(number, tick, basket)
+                self._window_of(tick).add(number, tick, basket)
             return
         yield from self.move(tick)
         if self.spans.by_time() and self.closed is not None and tick < self.closed:
             self.late += 1
-            self.strays.add(number, tick, basket)
+            self.latecomers.add(number, tick, basket)
         else:
-            self._pile(tick).add(number, tick, basket)
+            self._window_of(tick).add(number, tick, basket)
         self.next = number + 1
-        if not self.spans.by_time() and len(self._pile(tick)) >= self.spans.every.count:
+        if not self.spans.by_time() and len(self._window_of(tick)) >= self.spans.every.count:
             yield self._hand_over(0)
 
     def move(self, tick: int) -> Iterator[Baskets]:
@@ -75,13 +76,13 @@ class Windows:
         if not self.spans.by_time() or self.clock is Clock.NONE:
             return
         open_from = self.spans.open_from(self.latest, self.clock)
-        for start in sorted(start for start in self.piles if start < open_from):
+        for start in sorted(start for start in self.open if start < open_from):
             yield self._hand_over(start)
         self.closed = open_from if self.closed is None else max(self.closed, open_from)
 
     def position(self) -> dict[str, Any]:
         """Where to go on after a restart, given that the windows handed over so far have been learned."""
-        firsts = [pile.first for pile in (*self.piles.values(), self.strays) if pile.first is not None]
+        firsts = [one.first for one in (*self.open.values(), self.latecomers) if one.first is not None]
         return {
             "next": self.next,
             "from": min(firsts, default=self.next),
@@ -93,21 +94,21 @@ class Windows:
             "last_window": self.last_window,
         }
 
-    def _pile(self, tick: int) -> Pile:
+    def _window_of(self, tick: int) -> OpenWindow:
         start = self.spans.start(tick, self.clock) if self.spans.by_time() else 0
-        if start not in self.piles:
-            self.piles[start] = Pile(self.words)
-        return self.piles[start]
+        if start not in self.open:
+            self.open[start] = OpenWindow(self.vocabularies)
+        return self.open[start]
 
     def _hand_over(self, start: int) -> Baskets:
-        pile = self.piles.pop(start)
-        pile.extend(self.strays)
+        ended = self.open.pop(start)
+        ended.extend(self.latecomers)
         bounds: tuple[int | None, int | None] = (None, None)
         if self.spans.by_time():
             bounds = self.spans.bounds(start, self.clock)
             self.closed = bounds[1]
         self.closed_windows += 1
-        self.learned += len(pile)
-        window = pile.window(self.clock, *bounds)
-        self.last_window = {"start": bounds[0], "stop": bounds[1], "baskets": len(pile)}
+        self.learned += len(ended)
+        window = ended.window(self.clock, *bounds)
+        self.last_window = {"start": bounds[0], "stop": bounds[1], "baskets": len(ended)}
         return window

@@ -24,8 +24,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from omba.baskets import Clock, Label
+from omba.disk import ASIDE, FAILURES, reason, remove_asides, replace, replace_folder, step
 from omba.errors import InputError, OmbaError, SnapshotError
-from omba.model.durable import ASIDE, FAILURES, reason, replace, step, sync
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 CURRENT = "current"
+SNAPSHOTS = "snapshot-*"
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -44,42 +45,49 @@ def save(model: OMBA, folder: Path, keep: int = 1, tables: Mapping[str, pa.Table
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        before = _current(folder)[0] if (folder / CURRENT).exists() else None
+        before = _named(folder)[0] if exists(folder) else None
         number = 0 if before is None else number_of(before) + 1
         name = f"snapshot-{number:06d}"
-        _clear(folder)
-        aside = folder / f"{name}{ASIDE}"
-        aside.mkdir()
-        step("snapshot begun")
-        _write(model, aside, tables or {})
-        step("snapshot written aside")
-        shutil.rmtree(folder / name, ignore_errors=True)
-        aside.rename(folder / name)
-        step("snapshot renamed")
-        sync(folder)
+        remove_asides(folder, SNAPSHOTS)
+        with replace_folder(folder / name, "snapshot") as place:
+            _write(model, place, tables or {})
         replace(folder / CURRENT, f"{name} {_digest(folder / name / 'manifest.json')}\n".encode())
     except FAILURES as error:
-        _clear(folder)
+        remove_asides(folder, SNAPSHOTS)
         raise SnapshotError(
             f"the model could not be written to {str(folder)!r} ({reason(error)}): what was saved there before is"
             " untouched; give a folder with room that can be written to"
         ) from error
     step("snapshot current")
-    for old in folder.glob("snapshot-*"):
+    for old in folder.glob(SNAPSHOTS):
         if old.suffix != ASIDE and not number - keep < number_of(old.name) <= number:
             shutil.rmtree(old, ignore_errors=True)
     step("old snapshots removed")
 
 
+def exists(folder: Path) -> bool:
+    """Whether a folder holds a model."""
+    return (folder / CURRENT).exists()
+
+
+def current(folder: Path) -> str:
+    """Which snapshot is the valid one, as a word that differs from save to save; "" where there is none."""
+    try:
+        return (folder / CURRENT).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def remove(folder: Path) -> None:
+    """Remove all snapshots. `current` goes first: without it, the others count for nothing."""
+    (folder / CURRENT).unlink(missing_ok=True)
+    for old in folder.glob(SNAPSHOTS):
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def number_of(snapshot: str) -> int:
     """The number in a snapshot's name."""
     return int(snapshot.rpartition("-")[2])
-
-
-def _clear(folder: Path) -> None:
-    """Remove what a save that failed has left; a full disk needs the room."""
-    for left in folder.glob(f"snapshot-*{ASIDE}"):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def load(folder: Path) -> OMBA:
@@ -99,7 +107,7 @@ def load_with(folder: Path, table: str) -> tuple[OMBA, pa.Table | None]:
 
 def peek(folder: Path) -> dict[str, Any]:
     """The manifest of the current snapshot, without reading the rest; empty where there is no model."""
-    if not (folder / CURRENT).exists():
+    if not exists(folder):
         return {}
     return _reading(folder, lambda place, manifest: manifest, whole=False)
 
@@ -109,14 +117,14 @@ Read = TypeVar("Read")
 
 def _reading(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: bool = True) -> Read:
     """Read the current snapshot; one that is replaced and removed meanwhile is let go of for the new one."""
-    if not (folder / CURRENT).exists():
+    if not exists(folder):
         raise SnapshotError(f"there is no model in {str(folder)!r}: 'omba learn SOURCE --model {folder}' makes one")
     while True:
-        name, digest = _current(folder)
+        name, digest = _named(folder)
         try:
             return read(folder / name, _checked(folder, name, digest, whole))
         except (OSError, KeyError, ValueError, SafetensorError, pa.ArrowException, OmbaError) as error:
-            if _current(folder)[0] != name:
+            if _named(folder)[0] != name:
                 continue
             if isinstance(error, OmbaError):
                 raise
@@ -169,9 +177,6 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         "files": {file: _digest(place / file) for file in files},
     }
     (place / "manifest.json").write_text(json.dumps(manifest, indent=1))
-    for file in [*files, "manifest.json"]:
-        sync(place / file)
-    sync(place)
 
 
 def _read(manifest: dict[str, Any], place: Path) -> OMBA:
@@ -222,8 +227,8 @@ def _from_labels(table: pa.Table) -> list[Label]:
     return [int(label) if whole else label for label, whole in pairs]
 
 
-def _current(folder: Path) -> tuple[str, str]:
-    name, _, digest = (folder / CURRENT).read_text().strip().partition(" ")
+def _named(folder: Path) -> tuple[str, str]:
+    name, _, digest = (folder / CURRENT).read_text(errors="replace").strip().partition(" ")
     if not name.startswith("snapshot-") or "/" in name or len(digest) != 64:
         raise SnapshotError(f"{str(folder / CURRENT)!r} does not name a snapshot: it was cut off or changed")
     return name, digest

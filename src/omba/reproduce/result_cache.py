@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from omba.disk import replace
 from omba.reproduce.result import Result
 
 
@@ -62,9 +63,7 @@ class ResultCache:
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that others see all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    replace(path, text.encode())
 
 
 def finite(value: Any) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets
 from omba.errors import SettingError
-from omba.rules.candidates import best_observed
+from omba.rules.candidates import Candidates, best_observed
 from omba.rules.counts import Counts
 from omba.rules.evidence import PartialEvidence
 from omba.rules.filter import Filter
@@ -76,24 +76,58 @@ class Standing:
 
     def after(self, model: OMBA, window: Baskets) -> Rules:
         """The best rules, the model having just learned `window`."""
+        self.note(model, window)
+        return self.rules(model)
+
+    def note(self, model: OMBA, window: Baskets) -> None:
+        """Take note of the pairs in a window that the model has just learned; several may be noted between two looks.
+
+        There is nothing to note where all pairs will be looked at anyway.
+        """
+        self._age += 1
+        if not self._due:
+            rows = model.product_rows.find(window.items, window.product_vocabulary)
+            left, right, _ = Counts.of_rows(window.offsets, rows, len(model.products)).observed()
+            self._keys = _union(self._keys, _pack(left, right))
+
+    def forget(self) -> None:
+        """Look at all pairs next time, since windows were learned that were not noted."""
+        self._hashing = None
+
+    @property
+    def _due(self) -> bool:
+        """Whether all pairs have to be looked at."""
+        return self._hashing is None or self._age > self.every
+
+    def rules(self, model: OMBA) -> Rules:
+        """The best rules of a model whose windows were noted."""
         given = mining_input(model)
         scope = Scope.of(given, Filter(), self.min_count)
-        if self._hashing is None or self._age == self.every:
-            self._hashing = given.choose()
-            self._age, sight = 0, given
-        else:
-            rows = model.product_rows.find(window.items, window.product_vocabulary)
-            left, right, _ = Counts.of_rows(window.offsets, rows, len(given.labels)).observed()
-            self._age, sight = self._age + 1, _narrow(given, _union(self._keys, _pack(left, right)))
+        if self._hashing is None or self._due:
+            return self._look(given, scope)
         most = max(POOL, self.top)
-        found = best_observed(sight, scope, DEFAULT_ORDER, min(STANDING * most, scope.pairs))
-        if not found or len(found[0]) < self.top:
-            # Too few were bought together so far: the nearest pairs have to fill up the table.
-            return mine(given, self.top, antecedents=self.antecedents, min_count=self.min_count)
+        found = best_observed(_narrow(given, self._keys), scope, DEFAULT_ORDER, min(STANDING * most, scope.pairs))
+        if not self._keep(found):
+            return self._look(given, scope)
         best = found[0]
-        self._keys = np.sort(_pack(best.antecedents[:, 0], best.consequent))
         larger = grow(given, best.best(given, DEFAULT_ORDER, EDGES), self.antecedents)
         return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], self._hashing).head(self.top)
+
+    def _look(self, given: MiningInput, scope: Scope) -> Rules:
+        """What mining finds among all pairs. Those that stand are kept, for the windows that follow."""
+        self._hashing, self._age = given.choose(), 0
+        most = min(STANDING * max(POOL, self.top), scope.pairs)
+        if not self._keep(best_observed(given, scope, DEFAULT_ORDER, most)):
+            # Too few were bought together so far: the nearest pairs have to fill up the table, and again next time.
+            self.forget()
+        return mine(given, self.top, antecedents=self.antecedents, min_count=self.min_count)
+
+    def _keep(self, found: list[Candidates]) -> bool:
+        """Keep the pairs that stand; whether there are enough of them for a table."""
+        enough = bool(found) and len(found[0]) >= self.top
+        if enough:
+            self._keys = np.sort(_pack(found[0].antecedents[:, 0], found[0].consequent))
+        return enough
 
 
 def _union(some: Keys, others: Keys) -> Keys:

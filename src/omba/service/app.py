@@ -47,7 +47,7 @@ def create_app(
     Without an inbox it only answers. With tokens every request needs one; without, only this machine may ask, by one of
     the names in `hosts`.
     """
-    service = Service(Published(Path(folder)), inbox)
+    service = Service(Published(folder), inbox)
     app = FastAPI(
         title="OMBA", version=version(), summary="Online market basket analysis", description=ABOUT,
         docs_url=None, redoc_url=None, lifespan=lifespan_of(service),

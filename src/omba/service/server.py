@@ -19,13 +19,13 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from omba.errors import InputError
 from omba.live import Inbox, LearnerProcess
+from omba.live.keeper import Keeper
 from omba.live.spans import Spans
 from omba.service.app import create_app
 from omba.service.http.limits import Limits
 from omba.service.http.security import LOOPBACK
 from omba.service.http.tokens import Tokens
 from omba.settings import Value, check
-from omba.store.keeper import Keeper
 
 SWITCH = 0.0005
 """Seconds after which a thread lets others run: a tenth of Python's own, so that a view being made ready in the
@@ -37,7 +37,7 @@ GRACE = 10
 
 
 @dataclass(frozen=True)
-class Plan:
+class ServerPlan:
     """What to serve, where, and how to learn."""
 
     folder: Path
@@ -70,7 +70,7 @@ class Plan:
         Keeper(self.folder, self.history)
 
 
-def serve(plan: Plan, ready: Callable[[str], None]) -> None:
+def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
     """Serve until told to stop (SIGINT or SIGTERM); `ready` is called with the address once requests are taken."""
     tokens = plan.tokens
     plan.check()

@@ -35,17 +35,17 @@ class Service:
         view = self.published.view
         model = view.model
         assert model is not None
-        told = status(self.published.folder)
-        if told["error"] is None:
-            told["error"] = self.published.error
+        facts = status(self.published.folder)
+        if facts["error"] is None:
+            facts["error"] = self.published.error
         # A model may have learned from files before it was served, and those baskets never were in the journal.
         position = model.position
         baskets, windows = model.n_baskets - position.get("learned", 0), model.n_windows - position.get("windows", 0)
         for name in ("baskets_accepted", "baskets_learned"):
-            told[name] += baskets
-        told["windows_closed"] += windows
+            facts[name] += baskets
+        facts["windows_closed"] += windows
         return {
-            **told,
+            **facts,
             "baskets_published": model.n_baskets,
             "products": len(view.product_index),
             "users": len(model.user_rows.vocabulary),

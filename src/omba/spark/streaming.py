@@ -13,10 +13,10 @@ from typing import Any
 
 from omba import model
 from omba.errors import SparkError
-from omba.model.snapshot import CURRENT
 from omba.spark.baskets import read_baskets
 from omba.spark.failures import plainly
 from omba.spark.omba import OMBA
+from omba.store import ModelFolder
 
 log = logging.getLogger("omba")
 
@@ -56,7 +56,7 @@ class BatchLearner:
     ) -> None:
         self.folder, self.checkpoint, self.every = Path(folder), str(checkpoint), every
         self.columns = columns or {}
-        if (self.folder / CURRENT).exists():
+        if ModelFolder(self.folder).exists:
             self.model = OMBA.of(model.OMBA.load(self.folder), partitions)
         else:
             self.model = OMBA(partitions=partitions, **settings)

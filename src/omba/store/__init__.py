@@ -1,5 +1,6 @@
-"""What is kept on disk beside the model: the history of its rules."""
+"""What is kept of a model on disk: its folder, with snapshots, history and journal."""
 
+from omba.store.folder import ModelFolder
 from omba.store.history import Entry, History, Keep
 
-__all__ = ["Entry", "History", "Keep"]
+__all__ = ["Entry", "History", "Keep", "ModelFolder"]

@@ -9,7 +9,6 @@ Old entries are thinned: all of the last few, then one a day, then one a month, 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +23,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from omba.baskets import Clock, Label, Moment, find_label
+from omba.disk import ASIDE, FAILURES, reason, remove_asides, replace, replace_folder
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
-from omba.model.durable import FAILURES, reason
 from omba.rules.diff import Diff, diff, rules_table
 from omba.rules.rules import Rules
 
-ASIDE = ".aside"
+ENTRIES = "at-*"
 DAY, MONTH = 10, 100
 """Windows that stand for a day and a month where a stream has no clock."""
 
@@ -122,9 +121,9 @@ class Entry:
             with file.open("rb") as stream:
                 # The format: the length of a JSON header in 8 bytes, the header, and then the arrays.
                 length = int.from_bytes(stream.read(8), "little")
-                told = json.loads(stream.read(length))["vectors"]
-            first = 8 + length + told["data_offsets"][0]
-            return np.memmap(file, np.float16, "r", first, tuple(told["shape"]))
+                vectors = json.loads(stream.read(length))["vectors"]
+            first = 8 + length + vectors["data_offsets"][0]
+            return np.memmap(file, np.float16, "r", first, tuple(vectors["shape"]))
 
         return cast(NDArray[np.float16], self._read(place))
 
@@ -189,15 +188,19 @@ class History:
         return entry
 
     @property
+    def names(self) -> list[str]:
+        """The names of all entries, oldest first, without reading them."""
+        return sorted(place.name for place in self.folder.glob(ENTRIES) if place.suffix != ASIDE)
+
+    @property
     def entries(self) -> list[Entry]:
         """All entries, oldest first."""
         found = []
-        for place in sorted(self.folder.glob("at-*")):
-            if place.suffix == ASIDE:
-                continue
+        for name in self.names:
+            place = self.folder / name
             try:
-                told = json.loads((place / "entry.json").read_text())
-                found.append(Entry(place, told["tick"], Clock(told["clock"]), told["labels"], told["baskets"]))
+                facts = json.loads((place / "entry.json").read_text())
+                found.append(Entry(place, facts["tick"], Clock(facts["clock"]), facts["labels"], facts["baskets"]))
             except (OSError, ValueError, KeyError) as error:
                 raise SnapshotError(f"the entry {str(place)!r} cannot be read ({error}): remove that folder") from error
         return found
@@ -262,11 +265,9 @@ class History:
             return
         whole = pa.array([isinstance(label, int) for label in new], pa.bool_())
         table = pa.table({"label": pa.array([str(label) for label in new], pa.string()), "whole": whole})
-        aside = self.folder / f"labels{ASIDE}"
-        pq.write_table(table, aside)
-        sync(aside)
-        aside.rename(self.folder / f"labels-{len(known):012d}.parquet")
-        sync(self.folder)
+        content = pa.BufferOutputStream()
+        pq.write_table(table, content)
+        replace(self.folder / f"labels-{len(known):012d}.parquet", content.getvalue().to_pybytes())
 
     def _write(
         self,
@@ -277,22 +278,14 @@ class History:
         clock: Clock,
     ) -> Entry:
         # Times before 1970 are negative: counted from 2^63 on, names sort as times do.
-        place = self.folder / f"at-{tick + 2**63:020d}"
-        aside = place.with_suffix(ASIDE)
-        for left in self.folder.glob(f"at-*{ASIDE}"):
-            shutil.rmtree(left)
-        aside.mkdir()
         n_labels = len(arrays["vectors"])
-        save_file(arrays, aside / "products.safetensors")
-        pq.write_table(rules_table(rules), aside / "rules.parquet")
-        entry = Entry(place, tick, clock, n_labels, n_baskets)
-        told = {"tick": tick, "time": entry.shown, "clock": clock.value, "labels": n_labels, "baskets": n_baskets}
-        (aside / "entry.json").write_text(json.dumps(told, indent=1))
-        for file in (*aside.iterdir(), aside):
-            sync(file)
-        shutil.rmtree(place, ignore_errors=True)
-        aside.rename(place)
-        sync(self.folder)
+        entry = Entry(self.folder / f"at-{tick + 2**63:020d}", tick, clock, n_labels, n_baskets)
+        facts = {"tick": tick, "time": entry.shown, "clock": clock.value, "labels": n_labels, "baskets": n_baskets}
+        remove_asides(self.folder, ENTRIES)
+        with replace_folder(entry.folder, "history entry") as place:
+            save_file(arrays, place / "products.safetensors")
+            pq.write_table(rules_table(rules), place / "rules.parquet")
+            (place / "entry.json").write_text(json.dumps(facts, indent=1))
         return entry
 
     def _thin(self, clock: Clock) -> None:
@@ -311,11 +304,3 @@ def read(moment: Moment, clock: Clock) -> int:
         return int(moment)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError(f"{moment!r} is no number of a window: this stream has no time, so count windows") from None
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

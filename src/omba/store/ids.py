@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
-from omba.model.durable import replace
+from omba.disk import replace
 
 log = logging.getLogger("omba")
 

@@ -24,15 +24,13 @@ from pathlib import Path
 
 import numpy as np
 
+from omba.disk import step, sync, write_all
 from omba.errors import StoreError
-from omba.model.durable import step, sync
 from omba.store.ids import Ids
-from omba.store.lock import LOCK, Lock
+from omba.store.lock import Lock
 
 log = logging.getLogger("omba")
 
-JOURNAL = "journal"
-"""The folder beside a model's snapshots."""
 START = b"omba journal 1\n\n"
 MAGIC = b"OMBA"
 HEAD = struct.Struct("<4sIQIQ")
@@ -45,7 +43,7 @@ SEGMENT_BASKETS = 1 << 17
 
 
 @dataclass(frozen=True)
-class Frame:
+class JournalFrame:
     """What was written in one go: `count` baskets from number `first` on, and the writer's state after them."""
 
     first: int
@@ -102,7 +100,7 @@ def encode(first: int, keys: Sequence[int], baskets: Sequence[bytes], state: byt
     return head + CHECK.pack(zlib.crc32(payload, zlib.crc32(head))) + payload
 
 
-def decode(data: bytes | memoryview, offset: int) -> Frame | None:
+def decode(data: bytes | memoryview, offset: int) -> JournalFrame | None:
     """The frame that begins at an offset, or None where there is no whole one."""
     begin = offset + HEAD.size + CHECK.size
     if len(data) < begin:
@@ -114,10 +112,10 @@ def decode(data: bytes | memoryview, offset: int) -> Frame | None:
     check = zlib.crc32(payload, zlib.crc32(data[offset : offset + HEAD.size]))
     if CHECK.unpack_from(data, offset + HEAD.size) != (check,):
         return None
-    return Frame(first, count, repeated, payload, begin + length)
+    return JournalFrame(first, count, repeated, payload, begin + length)
 
 
-def frames(data: bytes, first: int) -> Iterator[Frame]:
+def frames(data: bytes, first: int) -> Iterator[JournalFrame]:
     """The whole frames of a segment, as far as they follow on each other."""
     offset = len(START)
     while (frame := decode(data, offset)) and frame.first == first:
@@ -151,7 +149,7 @@ class Journal:
 
     def __init__(self, folder: Path, first: int = 0, remembered: int | None = None) -> None:
         self.folder = folder
-        self.lock = Lock(folder / LOCK, "takes in baskets for")
+        self.lock = Lock(folder, "takes in baskets for")
         self.ids = Ids(folder) if remembered is None else Ids(folder, remembered)
         self.first = self.end = self.size = self.repeated = 0
         self.handle = self.pointer = -1
@@ -179,7 +177,7 @@ class Journal:
         try:
             self._mend()
             self.broken = True
-            _write(self.handle, data)
+            write_all(self.handle, data)
             step("frame written")
             datasync(self.handle)
             self.broken = False
@@ -213,7 +211,7 @@ class Journal:
         self.ids.load()
         firsts = segments(self.folder) or [first]
         self.first = self.end = firsts[-1]
-        self.repeated = told.repeated if (told := Synced.read(self.folder)) else 0
+        self.repeated = synced.repeated if (synced := Synced.read(self.folder)) else 0
         self.handle = self._segment(self.first)
         self._recover()
         if not self.state and len(firsts) > 1:
@@ -230,7 +228,7 @@ class Journal:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         if os.fstat(handle).st_size < len(START):
             os.ftruncate(handle, 0)
-            _write(handle, START)
+            write_all(handle, START)
             os.fsync(handle)
             sync(self.folder)
         step("segment made")
@@ -291,7 +289,7 @@ class Tail:
         self.segment = -1
         self.offset = len(START)
 
-    def read(self, most: int = 1 << 20) -> list[Frame]:
+    def read(self, most: int = 1 << 20) -> list[JournalFrame]:
         """The next frames, of about so many bytes; none where there is nothing new."""
         synced = Synced.read(self.folder)
         if synced is None:
@@ -322,7 +320,7 @@ class Tail:
                 most = min(most + len(head), stop - self.offset) - len(head)
             return head + stream.read(most) if most > 0 or stop is None else b""
 
-    def _whole(self, data: bytes) -> list[Frame]:
+    def _whole(self, data: bytes) -> list[JournalFrame]:
         found, offset = [], 0
         while offset < len(data) and (frame := decode(data, offset)):
             if frame.after > self.number or not frame.count:
@@ -361,10 +359,3 @@ def damage(folder: Path, first: int, offset: int) -> StoreError:
         f"{str(segment(folder, first))!r} is damaged at byte {offset:,}, and baskets come after it: put the file back "
         "from a copy, or move the journal away and have its baskets sent again"
     )
-
-
-def _write(handle: int, data: bytes) -> None:
-    """Write all of it, or raise; a full disk takes a part before it refuses."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]

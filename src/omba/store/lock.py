@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from typing import Self
 
 from omba.errors import StoreError
 
-LOCK = "lock"
+FILE = "lock"
 """The file in a folder that is held."""
 
 
@@ -16,15 +17,23 @@ class Lock:
     """Held from the moment it is made until `release`; a second holder is refused in one sentence.
 
     A process that is started by this one does not inherit it.
+
+    Parameters
+    ----------
+    folder
+        The folder that is to have one writer; it is made where it is not there.
+    what
+        What the holder does to the folder, for the sentence that a second one gets: "learns into".
     """
 
-    def __init__(self, file: Path, what: str) -> None:
+    def __init__(self, folder: Path, what: str) -> None:
+        file = folder / FILE
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             self.handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StoreError(
-                f"{str(file.parent)!r} cannot be written to ({error.strerror}): give a folder that can"
+                f"{str(folder)!r} cannot be written to ({error.strerror}): give a folder that can"
             ) from error
         try:
             fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -32,11 +41,16 @@ class Lock:
             holder = os.pread(self.handle, 32, 0).decode(errors="replace").strip()
             os.close(self.handle)
             raise StoreError(
-                f"another process ({holder or 'unknown'}) {what} {str(file.parent)!r}: stop it first, or give another "
-                "folder"
+                f"another process ({holder or 'unknown'}) {what} {str(folder)!r}: stop it first, or give another folder"
             ) from None
         os.ftruncate(self.handle, 0)
         os.pwrite(self.handle, f"process {os.getpid()}\n".encode(), 0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def release(self) -> None:
         if self.handle >= 0:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from omba.disk import replace
 from omba.errors import InputError, SnapshotError, UnknownError
+from omba.store import ModelFolder
 
-FILE = "tokens.json"
-"""Beside the model's snapshots."""
 SCOPES = ("read", "write")
+OWNER_ONLY = 0o600
+"""The mode of the file: hashes are nobody else's business."""
 NAME = 8
 """Letters of a hash that name its token."""
 
@@ -42,25 +43,25 @@ class Tokens:
     """The tokens of a model folder; a change of the file counts from the next request on."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE
+        self.file = ModelFolder(folder).tokens_file
         self._stamp: tuple[int, int] | None = None
         self._tokens: tuple[Token, ...] = ()
 
     @property
     def all(self) -> tuple[Token, ...]:
         try:
-            told = self.file.stat()
+            found = self.file.stat()
         except FileNotFoundError:
             return ()
-        stamp = (told.st_mtime_ns, told.st_ino)
+        stamp = (found.st_mtime_ns, found.st_ino)
         if stamp != self._stamp:
             self._tokens, self._stamp = self._read(), stamp
         return self._tokens
 
     def _read(self) -> tuple[Token, ...]:
         try:
-            told = json.loads(self.file.read_text())
-            return tuple(Token(one["hash"], tuple(one["scopes"]), one["made"]) for one in told)
+            tokens = json.loads(self.file.read_text())
+            return tuple(Token(one["hash"], tuple(one["scopes"]), one["made"]) for one in tokens)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise SnapshotError(
                 f"{str(self.file)!r} cannot be read ({error}): remove it, and make new tokens with 'omba token'"
@@ -94,13 +95,7 @@ class Tokens:
 
     def _write(self, tokens: Sequence[Token]) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        aside = self.file.with_suffix(".aside")
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as stream:
-            json.dump([asdict(token) for token in tokens], stream, indent=1)
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(self.file)
+        replace(self.file, json.dumps([asdict(token) for token in tokens], indent=1).encode(), OWNER_ONLY)
 
 
 def digest(token: str) -> str:

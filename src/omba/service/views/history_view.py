@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,9 +79,8 @@ class HistoryView:
         self.kept, self.labels = tuple(kept), labels
 
     @classmethod
-    def of(cls, folder: Path, before: HistoryView | None = None) -> HistoryView:
-        """What the folder holds now; windows that `before` has read already are taken over."""
-        history = History(folder)
+    def of(cls, history: History, before: HistoryView | None = None) -> HistoryView:
+        """What the history holds now; windows that `before` has read already are taken over."""
         known = {} if before is None else {one.entry: one for one in before.kept}
         for _ in range(5):
             try:

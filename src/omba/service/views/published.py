@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.errors import OmbaError
+from omba.live.current_rules import look_over
 from omba.model import OMBA
-from omba.model.snapshot import CURRENT, load_with
 from omba.rules.diff import read_rules
 from omba.service.views.history_view import HistoryEntry, HistoryView
 from omba.service.views.view import View
-from omba.store.keeper import HISTORY, mined
+from omba.store import ModelFolder
+from omba.store.folder import Stamp
 
 log = logging.getLogger("omba")
 
@@ -31,14 +33,19 @@ class Published:
 
     The first view is there at once, though some of it is worked out when it is first asked for; all that follow are
     made ready in the background before they take its place.
+
+    Parameters
+    ----------
+    folder
+        The model's folder, which may be empty or missing.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = ModelFolder(folder)
         self.past = HistoryView([], [])
         self.view = View.now(OMBA(), None)
         self.error: str | None = None
-        self._mark: tuple[str, ...] = ()
+        self._stamp = Stamp()
         self._then: OrderedDict[Path, View] = OrderedDict()
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -77,44 +84,36 @@ class Published:
         return View.then(kept, past.labels, codes, model.attributes if model is not None else None)
 
     def _watch(self) -> None:
-        self.view = self._completed(self.view)
+        self.view = self._complete(self.view)
         while not self._stop.wait(PAUSE):
             self.look()
 
     def look(self, ready: bool = True) -> None:
         """Take in what is new in the folder, if anything is. What cannot be read leaves the view as it was."""
-        mark = self._read_mark()
-        if mark == self._mark:
+        stamp = self.folder.stamp
+        if stamp == self._stamp:
             return
         try:
-            past, view = HistoryView.of(self.folder / HISTORY, self.past), self.view
-            if mark[0] and mark[:1] != self._mark[:1]:
+            past, view = HistoryView.of(self.folder.history, self.past), self.view
+            if stamp.snapshot and stamp.snapshot != self._stamp.snapshot:
                 view = self._load(past)
-                view = self._completed(view) if ready else view
+                view = self._complete(view) if ready else view
         except OmbaError as error:
             if str(error) != self.error:
                 log.warning("%s", error)
             self.error = str(error)
             return
-        self.past, self.view, self._mark, self.error = past, view, mark, None
-
-    def _read_mark(self) -> tuple[str, ...]:
-        """What changes when the learner publishes: the name of the snapshot, and those of the kept windows."""
-        try:
-            current = (self.folder / CURRENT).read_text()
-        except OSError:
-            current = ""
-        return (current, *sorted(place.name for place in (self.folder / HISTORY).glob("at-*[0-9]")))
+        self.past, self.view, self._stamp, self.error = past, view, stamp, None
 
     def _load(self, past: HistoryView) -> View:
         """The present, with the rules that were saved or kept with it; else those of the last kept window."""
-        model, table = load_with(self.folder, "rules")
+        model, table = self.folder.load_with_rules()
         if table is None and len(past):
             table = past.kept[-1].entry.rules
         rules = None if table is None else read_rules(table)
         return View.now(model, rules, places_of(model, past))
 
-    def _completed(self, view: View) -> View:
+    def _complete(self, view: View) -> View:
         """The view with everything worked out that a request may need, and, if its rules are of before, mined anew."""
         model = view.model
         if (
@@ -122,7 +121,7 @@ class Published:
             and len(view.product_index)
             and (not len(view.rule_index) or view.rule_index.rules.n != view.n_baskets)
         ):
-            view = view.with_rules(mined(model))
+            view = view.with_rules(look_over(model))
         return view.ready()
 
 

@@ -1,4 +1,4 @@
-"""Pile: the baskets of a window that is still open, as columns, until it is learned."""
+"""Open window: baskets of a window that is not over yet, as columns, until it is learned."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from omba.baskets.reasons import is_returned
 from omba.sources.items import Items, merge
 
 
-class Words:
-    """The vocabularies that all piles of a stream share."""
+class Vocabularies:
+    """The vocabularies that all open windows of a stream share."""
 
     def __init__(self) -> None:
         self.products, self.users, self.stores = Vocabulary(), Vocabulary(), Vocabulary()
 
 
-class Pile:
-    """Baskets in the order they came."""
+class OpenWindow:
+    """Baskets in the order they came.
 
-    def __init__(self, words: Words) -> None:
-        self.words = words
+    Parameters
+    ----------
+    vocabularies
+        Those of the stream, in which labels are numbered.
+    """
+
+    def __init__(self, vocabularies: Vocabularies) -> None:
+        self.vocabularies = vocabularies
         self.first: int | None = None
         """The number of the oldest basket here."""
         self.sizes, self.items, self.prices, self.quantities = array("q"), array("i"), array("d"), array("d")
@@ -39,14 +45,14 @@ class Pile:
             self.first = number
         kept = [product for product in basket["products"] if not is_returned(product.get("quantity"))]
         self.sizes.append(len(kept))
-        self.items.extend(self.words.products.add([product["id"] for product in kept]).tolist())
+        self.items.extend(self.vocabularies.products.add([product["id"] for product in kept]).tolist())
         self.prices.extend(product.get("price", np.nan) for product in kept)
         self.quantities.extend(product.get("quantity", np.nan) for product in kept)
-        self.users.append(_code(self.words.users, basket.get("user")))
-        self.stores.append(_code(self.words.stores, basket.get("store")))
+        self.users.append(_code(self.vocabularies.users, basket.get("user")))
+        self.stores.append(_code(self.vocabularies.stores, basket.get("store")))
         self.times.append(tick)
 
-    def extend(self, other: Pile) -> None:
+    def extend(self, other: OpenWindow) -> None:
         """Take in what came earlier and belonged nowhere else; `other` is empty afterwards."""
         if other.first is not None:
             self.first = other.first if self.first is None else min(self.first, other.first)
@@ -56,7 +62,7 @@ class Pile:
         other.first = None
 
     def window(self, clock: Clock, start: int | None, stop: int | None) -> Baskets:
-        """The pile as a window: in time order, each product once a basket, baskets with nothing in them left out."""
+        """The baskets as a window: in time order, each product once a basket, baskets with nothing in them left out."""
         sizes = np.array(self.sizes, np.int64)
         times = np.array(self.times, np.int64)
         order = np.flatnonzero(sizes)
@@ -77,11 +83,11 @@ class Pile:
         return Baskets(
             offsets=np.searchsorted(items.visits, np.arange(len(order) + 1)).astype(np.int64),
             items=items.codes,
-            product_vocabulary=self.words.products,
-            user_vocabulary=self.words.users,
-            store_vocabulary=self.words.stores,
-            user_codes=np.array(self.users, np.int32)[order] if len(self.words.users) else None,
-            store_codes=np.array(self.stores, np.int32)[order] if len(self.words.stores) else None,
+            product_vocabulary=self.vocabularies.products,
+            user_vocabulary=self.vocabularies.users,
+            store_vocabulary=self.vocabularies.stores,
+            user_codes=np.array(self.users, np.int32)[order] if len(self.vocabularies.users) else None,
+            store_codes=np.array(self.stores, np.int32)[order] if len(self.vocabularies.stores) else None,
             times=times[order],
             prices=None if items.prices is None else items.prices.astype(np.float32),
             quantities=None if items.quantities is None else items.quantities.astype(np.float32),

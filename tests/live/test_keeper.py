@@ -5,7 +5,8 @@ import pytest
 
 import omba
 from omba.errors import InputError
-from omba.store.keeper import Keeper, history_of
+from omba.live.keeper import Keeper
+from omba.store import ModelFolder
 
 
 @pytest.fixture(scope="module")
@@ -16,16 +17,15 @@ def baskets():
 def learned(baskets, keeper):
     model = omba.OMBA(dim=8, epochs=1, pairs=20_000)
     for window in baskets.windows("1d"):
-        keeper.before(model, window)
-        model.partial_fit(window)
-    keeper.end(model)
+        keeper.learn(model, window)
+    keeper.finish(model)
     return model
 
 
 def test_an_entry_is_left_at_the_end_of_each_month_and_at_the_end(baskets, tmp_path):
     model = learned(baskets, Keeper(tmp_path, "month"))
 
-    entries = history_of(tmp_path).entries
+    entries = ModelFolder(tmp_path).history.entries
 
     assert [entry.shown[:10] for entry in entries] == ["2017-02-01", "2017-03-01", "2017-03-06"]
     assert [entry.n_baskets for entry in entries] == [
@@ -36,10 +36,10 @@ def test_an_entry_is_left_at_the_end_of_each_month_and_at_the_end(baskets, tmp_p
 
 
 def test_an_entry_holds_rare_and_unseen_rules_after_the_best(baskets, tmp_path, monkeypatch):
-    monkeypatch.setattr("omba.store.keeper.RULES", 20)
-    monkeypatch.setattr("omba.store.keeper.KNOWN", 100)
+    monkeypatch.setattr("omba.live.current_rules.RULES", 20)
+    monkeypatch.setattr("omba.live.current_rules.KNOWN", 100)
     learned(baskets, Keeper(tmp_path, "month"))
-    table = history_of(tmp_path).entries[-1].rules
+    table = ModelFolder(tmp_path).history.entries[-1].rules
     assert set(table["status"].to_pylist()[16:]) == {"rare", "unseen"}
     rules = list(zip(map(tuple, table["antecedents"].to_pylist()), table["consequents"].to_pylist(), strict=True))
     assert all(rules.count(rule) == 1 for rule in rules)
@@ -47,7 +47,7 @@ def test_an_entry_holds_rare_and_unseen_rules_after_the_best(baskets, tmp_path, 
 
 def test_an_entry_has_a_map_near_the_one_before(baskets, tmp_path):
     learned(baskets, Keeper(tmp_path, "month"))
-    before, after = (entry.places for entry in history_of(tmp_path).entries[-2:])
+    before, after = (entry.places for entry in ModelFolder(tmp_path).history.entries[-2:])
     assert np.isfinite(after).all(axis=1).sum() > 100
     moved = np.linalg.norm(after[: len(before)] - before, axis=1)
     assert np.nanmedian(moved) < 0.3 * np.nanstd(before)
@@ -56,8 +56,7 @@ def test_an_entry_has_a_map_near_the_one_before(baskets, tmp_path):
 def test_what_was_learned_until_the_last_span_outlives_a_crash(baskets, tmp_path):
     keeper, model = Keeper(tmp_path, "month"), omba.OMBA(dim=8, epochs=1, pairs=20_000)
     for window in baskets.between(None, "2017-02-10").windows("1d"):
-        keeper.before(model, window)
-        model.partial_fit(window)
+        keeper.learn(model, window)
 
     assert omba.OMBA.load(tmp_path).n_baskets == len(baskets.between(None, "2017-02-01"))
 
@@ -67,13 +66,13 @@ def test_a_fresh_model_takes_the_place_of_the_old_one_and_its_history(baskets, t
 
     learned(baskets.between("2017-02-01", None), Keeper(tmp_path, "month", fresh=True))
 
-    assert [entry.shown[:10] for entry in history_of(tmp_path).entries] == ["2017-03-01", "2017-03-06"]
+    assert [entry.shown[:10] for entry in ModelFolder(tmp_path).history.entries] == ["2017-03-01", "2017-03-06"]
 
 
 def test_no_history_is_kept_where_none_is_wanted(baskets, tmp_path):
     learned(baskets, Keeper(tmp_path, None))
 
-    assert history_of(tmp_path).entries == []
+    assert ModelFolder(tmp_path).history.entries == []
     assert omba.OMBA.load(tmp_path).n_baskets == 1_000
 
 
@@ -81,19 +80,18 @@ def test_without_time_there_is_one_entry_by_the_number_of_windows(tmp_path):
     lists = omba.Baskets.from_lists([["tea", "milk"], ["soap", "brush"]] * 50)
     keeper, model = Keeper(tmp_path), omba.OMBA(dim=8, epochs=1)
     for window in lists.windows(20):
-        keeper.before(model, window)
-        model.partial_fit(window)
-    keeper.end(model)
+        keeper.learn(model, window)
+    keeper.finish(model)
 
-    assert [entry.tick for entry in history_of(tmp_path).entries] == [5]
+    assert [entry.tick for entry in ModelFolder(tmp_path).history.entries] == [5]
 
 
 def test_a_model_that_has_hardly_begun_is_kept_without_an_entry_and_without_a_word(tmp_path, caplog):
     model = omba.OMBA(dim=8).partial_fit(omba.Baskets.from_lists([["tea", "milk"]]))
 
-    Keeper(tmp_path).end(model)
+    Keeper(tmp_path).finish(model)
 
-    assert history_of(tmp_path).entries == []
+    assert ModelFolder(tmp_path).history.entries == []
     assert omba.OMBA.load(tmp_path).n_baskets == 1
     assert not caplog.records
 

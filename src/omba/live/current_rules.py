@@ -1,0 +1,99 @@
+"""Current rules: what is published of a model, worked out once per state and kept current as windows come.
+
+What is published is the best rules, and after them the best of the rare and of the unseen, which hardly ever are among
+those. The best are kept by `Standing`, which scores only the pairs that a window has changed. On Complete Journey they
+are those of a look over everything but for one in a hundred at most, and after every `LOOK` windows they are exactly
+those. The rare and the unseen are mined when they are asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from omba.baskets import Baskets
+from omba.errors import InputError
+from omba.model import OMBA
+from omba.rules.filter import Filter
+from omba.rules.from_model import mine_rules
+from omba.rules.nearest import MIN_COUNT
+from omba.rules.rules import Rules, joined
+from omba.rules.standing import Standing
+
+RULES = 1_000
+"""Rules published: enough to tell one that has gone from one that slipped a few places."""
+SELDOM = 10
+"""One of so many is a rare rule, and another an unseen one."""
+KNOWN = 1_000
+"""Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
+LOOK = 30
+"""Windows after which all pairs are looked at again."""
+
+
+class CurrentRules:
+    """The rules of a model that goes on learning. Asked twice of one state, they are worked out once.
+
+    Parameters
+    ----------
+    every
+        Windows after which all pairs are looked at again.
+    """
+
+    def __init__(self, every: int = LOOK) -> None:
+        self._standing = Standing(best_count(), every)
+        self._state: tuple[int, int] | None = None
+        self._noted, self._follows = 0, False
+        self._rules: Rules | None = None
+
+    def note(self, model: OMBA, window: Baskets) -> None:
+        """Take note of a window that the model has just learned, so that only what it changed need be scored."""
+        self._standing.note(model, window)
+        self._noted, self._follows = self._noted + 1, True
+
+    def of(self, model: OMBA) -> Rules | None:
+        """The rules of the model as it is; None where it has hardly begun."""
+        state = (model.n_windows, model.n_baskets)
+        if state != self._state:
+            if self._state is None or self._state[0] + self._noted != model.n_windows:
+                # Something was learned without a note of it: any pair may have changed.
+                self._standing.forget()
+            self._rules = compose(model, self._standing.rules) if self._follows else look_over(model)
+            self._state, self._noted = state, 0
+        return self._rules
+
+
+def look_over(model: OMBA) -> Rules | None:
+    """The rules to be published of a model of which nothing is known yet: all its pairs are looked at."""
+    return compose(model, lambda model: mine_rules(model, top=best_count()))
+
+
+def compose(model: OMBA, best: Callable[[OMBA], Rules]) -> Rules | None:
+    """The best rules, as they are given, and the rare and unseen ones after them; None where there are none yet."""
+    with suppress(InputError), quietly():
+        tables = [best(model)]
+        for status, least in (("rare", MIN_COUNT), ("unseen", max(MIN_COUNT, model.n_baskets // KNOWN))):
+            with suppress(InputError):
+                tables.append(mine_rules(model, top=RULES // SELDOM, where=Filter(status=status), min_count=least))
+        return joined(tables)
+    return None
+
+
+def best_count() -> int:
+    """How many of the rules are the best ones; the others are rare or unseen."""
+    return RULES - 2 * (RULES // SELDOM)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Leave out notes on how many rules there are: nobody has asked for them here."""
+    logger = logging.getLogger("omba")
+    logger.addFilter(hush)
+    try:
+        yield
+    finally:
+        logger.removeFilter(hush)
+
+
+def hush(record: logging.LogRecord) -> bool:
+    return False

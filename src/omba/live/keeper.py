@@ -1,0 +1,115 @@
+"""Keeper: saves a model as it learns, and leaves an entry of its history whenever a span of time has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.baskets import Baskets, Clock, Every
+from omba.errors import InputError
+from omba.live.current_rules import CurrentRules
+from omba.model import OMBA
+from omba.rules.layout import places
+from omba.store import ModelFolder
+
+MAPPED = 20_000
+"""Products up to which every entry has a map of its own; of more, only the last, since one takes half a minute."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """Entries of the history that are due around a window, each as the end of its span; None where none is.
+
+    `before` the window is learned, if it begins a later span than the one the model is in; `after` it, if a span ends
+    where the window does.
+    """
+
+    before: int | None = None
+    after: int | None = None
+
+
+class Keeper:
+    """Keeps a model in a folder, with an entry of its history at the end of each span.
+
+    Parameters
+    ----------
+    folder
+        The model's folder.
+    every
+        The span of time after which an entry is left, such as `month` or `7d`; None leaves none.
+    fresh
+        Whether the model takes the place of what the folder held. The old one goes once the new one is first saved.
+    """
+
+    def __init__(self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False) -> None:
+        self.folder, self.fresh, self.rules = ModelFolder(folder), fresh, CurrentRules()
+        self.every = None if every is None else Every.parse(every)
+        if self.every is not None and self.every.unit == "baskets":
+            raise InputError(f"a history of every {every!r} is not known: give a span of time, such as 'month' or '7d'")
+
+    def due(self, model: OMBA, window: Baskets) -> Due:
+        """Which entries are due before and after a window that the model is about to learn."""
+        return Due() if self.every is None else Due(self._ended(model, window), self._ends(window))
+
+    def learn(self, model: OMBA, window: Baskets) -> None:
+        """Have the model learn a window, and keep it first if the window begins another span."""
+        due = self.due(model, window)
+        if due.before is not None:
+            self._keep(model, due.before)
+        model.partial_fit(window)
+
+    def finish(self, model: OMBA) -> None:
+        """Keep the model as it is now, with an entry of its own."""
+        self._keep(model, model.n_windows if model.clock is Clock.NONE else model.last_time + 1, last=True)
+
+    def record(self, model: OMBA, tick: int, last: bool = False) -> None:
+        """Leave an entry of the history, unless nothing was learned since the last one or there are no rules yet.
+
+        Of very many products only the `last` entry has a map, after which nothing waits to be learned.
+        """
+        history = self.folder.history
+        entries = history.entries
+        if entries and entries[-1].n_baskets == model.n_baskets:
+            return
+        rules = self.rules.of(model)
+        if rules is None:
+            return
+        prices = model.prices.means if model.prices.known else None
+        mapped = self._places(model) if last or len(model.product_counts) <= MAPPED else None
+        history.record(
+            rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
+            prices, mapped,
+        )  # fmt: skip
+
+    def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
+        self.folder.save(model)
+        if self.fresh:
+            self.folder.clear_past()
+            self.fresh = False
+        if self.every is not None:
+            self.record(model, tick, last)
+
+    def _ended(self, model: OMBA, window: Baskets) -> int | None:
+        """The end of the span that the model is in, if the window begins another one."""
+        if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
+            return None
+        begin = int(window.times[0]) if window.start is None else window.start
+        span = self.every.on(window.clock)
+        known, coming = span.keys(np.array([model.last_time, begin]), window.clock).tolist()
+        return span.bounds(coming, window.clock)[0] if coming > known else None
+
+    def _ends(self, window: Baskets) -> int | None:
+        """The end of the window, if a span ends with it."""
+        if self.every is None or window.start is None or window.stop is None:
+            return None
+        first, after = self.every.on(window.clock).keys(np.array([window.start, window.stop]), window.clock).tolist()
+        return window.stop if after > first else None
+
+    def _places(self, model: OMBA) -> NDArray[np.floating]:
+        """Places on the map, near those of the entry before."""
+        entries = reversed(self.folder.history.entries)
+        before = next((known for entry in entries if (known := entry.places) is not None), None)
+        return places(model.product_vectors, model.product_counts, before)
