@@ -105,6 +105,14 @@ def test_every_file_named_in_the_architecture_is_there(name):
     assert (ROOT / name).exists()
 
 
+def test_every_file_in_the_drawing_is_there():
+    drawing = (ROOT / "docs" / "images" / "architecture.svg").read_text()
+    named = set(re.findall(r"[\w/]+\.(?:py|js)\b", drawing))
+
+    assert len(named) >= 10
+    assert {name for name in named if not list(SRC.glob(f"**/{name}"))} == set()
+
+
 def test_the_architecture_names_every_room():
     page = (ROOT / "docs" / "architecture.md").read_text()
     table = page.partition("| room |")[2].partition("\n\n")[0]
