@@ -1,8 +1,8 @@
 // The service: JSON in and out, errors as sentences. Answers are kept until the service publishes a new state.
 
-import { parse } from "./route.js";
+import { parse, put } from "./route.js";
 
-const kept = new Map();
+const cache = new Map();
 const MOST = 60;
 const TOKEN = "omba-token";
 
@@ -14,7 +14,7 @@ export class ApiError extends Error {
 }
 
 export function forget() {
-  kept.clear();
+  cache.clear();
 }
 
 export function keepToken(token) {
@@ -24,18 +24,15 @@ export function keepToken(token) {
 
 // GET with the moment the page is looking at, unless `values` says otherwise.
 export function get(path, values = {}, signal = undefined) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ at: parse().query.get("at"), ...values })) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one != null && one !== "") query.append(name, one);
-  }
+  const query = put(new URLSearchParams(), { at: parse().query.get("at"), ...values });
   const address = query.size ? `${path}?${query}` : path;
-  if (!kept.has(address)) {
+  if (!cache.has(address)) {
     const answer = ask(address, { signal });
-    kept.set(address, answer);
-    answer.catch(() => kept.delete(address));
-    if (kept.size > MOST) kept.delete(kept.keys().next().value);
+    cache.set(address, answer);
+    answer.catch(() => cache.delete(address));
+    if (cache.size > MOST) cache.delete(cache.keys().next().value);
   }
-  return kept.get(address);
+  return cache.get(address);
 }
 
 // The state of the service now, never a kept answer.
@@ -51,13 +48,13 @@ async function ask(address, options) {
     if (error.name === "AbortError") throw error;
     throw new ApiError("The service does not answer. It may have stopped: start it again with omba serve.", 0);
   }
-  const told = await answer.json().catch(() => null);
-  if (answer.ok && told !== null) return told;
-  throw new ApiError(sentence(told) ?? `The service answered with status ${answer.status}.`, answer.status);
+  const body = await answer.json().catch(() => null);
+  if (answer.ok && body !== null) return body;
+  throw new ApiError(sentence(body) ?? `The service answered with status ${answer.status}.`, answer.status);
 }
 
-function sentence(told) {
-  if (typeof told?.error !== "string") return null;
-  const text = told.error.charAt(0).toUpperCase() + told.error.slice(1);
+function sentence(body) {
+  if (typeof body?.error !== "string") return null;
+  const text = body.error.charAt(0).toUpperCase() + body.error.slice(1);
   return /[.!?]$/.test(text) ? text : text + ".";
 }

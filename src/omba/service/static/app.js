@@ -3,7 +3,7 @@
 import { h, fill } from "./dom.js";
 import { ApiError, forget, get, keepToken, status } from "./api.js";
 import { change, here, href, parse } from "./route.js";
-import { listed } from "./labels.js";
+import { labelOf } from "./labels.js";
 import { nameOf } from "./names.js";
 import { BasketView } from "./basket.js";
 import { MapView } from "./map.js";
@@ -95,15 +95,15 @@ async function watch() {
 
 async function look() {
   try {
-    const told = await status();
-    const learned = `${told.windows_closed} ${told.baskets_learned} ${told.history.length} ${told.rules}`;
+    const state = await status();
+    const learned = `${state.windows_closed} ${state.baskets_learned} ${state.history.length} ${state.rules}`;
     if (learned !== published) {
-      const kept = told.history.filter(({ baskets }) => baskets < told.baskets_learned);
-      timeline.set(kept, told.last_window?.stop ?? told.history.at(-1)?.at ?? null);
+      const kept = state.history.filter(({ baskets }) => baskets < state.baskets_learned);
+      timeline.set(kept, state.last_window?.stop ?? state.history.at(-1)?.at ?? null);
       if ((published !== null || view?.empty) && !parse().query.get("at")) renew();
     }
     published = learned;
-    say(told.error ? sentence(told.error) : told.baskets_waiting > 0 ? `${format.plural(told.baskets_waiting, "basket")} waiting for ${told.baskets_waiting === 1 ? "its" : "their"} window to close.` : null, Boolean(told.error));
+    say(state.error ? sentence(state.error) : state.baskets_waiting > 0 ? `${format.plural(state.baskets_waiting, "basket")} waiting for ${state.baskets_waiting === 1 ? "its" : "their"} window to close.` : null, Boolean(state.error));
   } catch (error) {
     if (error.status !== 401 && error.status !== 403) say(error.message, true);
   }
@@ -134,7 +134,7 @@ function say(text, wrong = false) {
 function header() {
   const find = new Search({ placeholder: "Search products", label: "Search products", hint: "/",
     find: async (text) => (await get("/products", { q: text, limit: 12 })).products,
-    line: (item) => [listed(item), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
+    line: (item) => [labelOf(item), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
     choose: (item) => { location.hash = here("product", String(item.id)); root.focus({ preventScroll: true }); } });
   fill(document.getElementById("search"), find.element);
   const menu = h("div.menu", { hidden: true, id: "export-menu" },

@@ -1,10 +1,10 @@
 // Basket: put products into a basket, say whose it is, and see which others go with it, and why.
 
-import { h, fill, calm } from "./dom.js";
+import { h, fill, reducedMotion } from "./dom.js";
 import { get } from "./api.js";
 import { change, parse } from "./route.js";
 import { nameOf } from "./names.js";
-import { label, listed, productLink } from "./labels.js";
+import { label, labelOf, productLink } from "./labels.js";
 import { Search } from "./search.js";
 import * as format from "./format.js";
 
@@ -14,7 +14,7 @@ export class BasketView {
   constructor(root) {
     this.products = new Search({ placeholder: "Add a product", label: "Add a product to the basket",
       find: async (text) => (await get("/products", { q: text, limit: 10 })).products.filter(({ id }) => !this.held().includes(String(id))),
-      line: (item) => [listed(item), h("span.soft", {}, ` ${item.category ?? ""}`)],
+      line: (item) => [labelOf(item), h("span.soft", {}, ` ${item.category ?? ""}`)],
       choose: (item) => { this.put(item.id); this.products.input.focus(); } });
     this.customer = new Search({ placeholder: "Any customer", label: "Customer", keep: true,
       find: async (text) => (await get("/users", { q: text, limit: 10, at: null })).users,
@@ -46,15 +46,15 @@ export class BasketView {
     fill(this.items, products.length ? products.map((product) => h("li", {}, productLink(product),
       h("button.quiet", { type: "button", "aria-label": `Take ${nameOf(product)} out`, title: "Take out", onclick: () => change({ p: products.filter((one) => one !== product) }) }, "×")))
       : h("li.none", {}, "Nothing yet. Type above, or take a suggestion."));
-    const told = await get("/rank", { products, user, n: SUGGESTIONS });
+    const ranking = await get("/rank", { products, user, n: SUGGESTIONS });
     if (asked !== this.asked) return;
-    this.told = told;
+    this.ranking = ranking;
     this.said.textContent = [
       !products.length && !user ? "With nothing in it and nobody’s, these are the products most often bought." : "",
-      told.unknown.length ? `Left out, since ${query.get("at") ? "they were not known or not kept then" : "the model does not know them"}: ${told.unknown.join(", ")}.` : "",
-      told.suggestions.length ? "" : "There is nothing to suggest yet.",
+      ranking.unknown.length ? `Left out, since ${query.get("at") ? "they were not known or not kept then" : "the model does not know them"}: ${ranking.unknown.join(", ")}.` : "",
+      ranking.suggestions.length ? "" : "There is nothing to suggest yet.",
     ].filter(Boolean).join(" ");
-    this.show(told.suggestions);
+    this.show(ranking.suggestions);
   }
 
   // Lines that stay glide to their new place, so that one sees what rose and what sank.
@@ -63,7 +63,7 @@ export class BasketView {
     const old = new Map([...this.list.children].map((line) => [line.dataset.product, Number(line.dataset.place)]));
     const most = Math.max(...suggestions.map(({ score }) => score), 1e-9), least = Math.min(...suggestions.map(({ score }) => score), 0);
     fill(this.list, suggestions.map((one, i) => this.line(one, i, (one.score - least) / (most - least || 1), old)));
-    if (calm() || !before.size) return;
+    if (reducedMotion() || !before.size) return;
     for (const line of this.list.children) {
       const top = before.get(line.dataset.product);
       const from = top == null ? { opacity: 0, transform: "translateX(12px)" } : { transform: `translateY(${top - line.getBoundingClientRect().top}px)` };
@@ -87,7 +87,7 @@ export class BasketView {
   }
 
   sheet() {
-    const { suggestions } = this.told;
+    const { suggestions } = this.ranking;
     return { name: "basket", title: `Basket: ${this.held().map(nameOf).join(", ") || "empty"}`, note: parse().query.get("user") ? `customer ${parse().query.get("user")}` : "", pictures: [],
       columns: ["place", "product", "name", "score", "price", "reasons"],
       rows: suggestions.map((one, i) => [i + 1, String(one.product), nameOf(one.product), one.score, one.price, one.reasons.map(({ because, share }) => `${nameOf(because)} ${Math.round(100 * share)}%`).join("; ")]) };

@@ -1,6 +1,6 @@
 // Charts by ECharts, in the page's colours and type. The library is loaded with the first chart.
 
-import { h, calm } from "./dom.js";
+import { h, reducedMotion } from "./dom.js";
 import { colour, FONT } from "./theme.js";
 
 let library = null;
@@ -56,7 +56,7 @@ export class Chart {
 
   draw() {
     if (!this.chart) return;
-    this.chart.setOption({ animation: !calm(), animationDuration: 250, textStyle: { fontFamily: FONT }, ...this.options() },
+    this.chart.setOption({ animation: !reducedMotion(), animationDuration: 250, textStyle: { fontFamily: FONT }, ...this.options() },
       { notMerge: true });
   }
 

@@ -145,11 +145,10 @@ export class Cloud {
     }
   }
 
-  // Names in order of importance, each where no other has been written yet: the screen is cut into cells, and a name
-  // takes those it covers.
+  // Names in order of importance, each where no other has been written yet.
   write() {
     const wide = this.canvas.clientWidth, tall = this.canvas.clientHeight;
-    const columns = Math.ceil(wide / CELL) + 1, rows = Math.ceil(tall / CELL) + 1, taken = new Uint8Array(columns * rows);
+    const room = new Room(wide, tall);
     const most = Math.max(12, Math.round((wide * tall) / 14000));
     const faint = this.hues.map((_, g) => !this.visible(g));
     const { x, y, camera: { scale, x: cx, y: cy } } = this;
@@ -158,11 +157,7 @@ export class Cloud {
       const px = (x[i] - cx) * scale + wide / 2, py = tall / 2 - (y[i] - cy) * scale;
       if (px < 0 || py < 0 || px > wide || py > tall) return;
       const half = Math.min(this.names[i].length, LONGEST) * 2.9 + 6;
-      const left = Math.max(0, Math.floor((px - half) / CELL)), right = Math.min(columns - 1, Math.floor((px + half) / CELL));
-      const top = Math.max(0, Math.floor((py - 18) / CELL)), bottom = Math.min(rows - 1, Math.floor((py + 4) / CELL));
-      if (i !== this.chosen)
-        for (let row = top; row <= bottom; row++) for (let k = row * columns + left; k <= row * columns + right; k++) if (taken[k]) return;
-      for (let row = top; row <= bottom; row++) taken.fill(1, row * columns + left, row * columns + right + 1);
+      if (!room.take(px - half, py - 18, px + half, py + 4, i === this.chosen)) return;
       const name = this.names[i], drawn = this.text(name.length > LONGEST ? name.slice(0, LONGEST - 1) + "…" : name, strong);
       this.pen.drawImage(drawn, px - drawn.wide / 2, py - 20, drawn.wide, drawn.tall);
       written++;
@@ -194,8 +189,28 @@ export class Cloud {
   }
 }
 
+// The screen cut into cells: a name takes those that it covers.
+export class Room {
+  constructor(width, height) {
+    this.columns = Math.ceil(width / CELL) + 1;
+    this.rows = Math.ceil(height / CELL) + 1;
+    this.taken = new Uint8Array(this.columns * this.rows);
+  }
+
+  // Takes a box if all of it is free, or in any case where it is `due`. False where another was there before.
+  take(left, top, right, bottom, due = false) {
+    const { columns, taken } = this;
+    const first = Math.max(0, Math.floor(left / CELL)), last = Math.min(columns - 1, Math.floor(right / CELL));
+    const from = Math.max(0, Math.floor(top / CELL)), to = Math.min(this.rows - 1, Math.floor(bottom / CELL));
+    if (!due)
+      for (let row = from; row <= to; row++) for (let k = row * columns + first; k <= row * columns + last; k++) if (taken[k]) return false;
+    for (let row = from; row <= to; row++) taken.fill(1, row * columns + first, row * columns + last + 1);
+    return true;
+  }
+}
+
 // Blends a disc into the pixels around a place. Red and blue are blended in one multiplication, green in another.
-function stamp(pixels, { places, cover }, middle, redBlue, green) {
+export function stamp(pixels, { places, cover }, middle, redBlue, green) {
   for (let k = 0; k < places.length; k++) {
     const at = middle + places[k], a = cover[k], b = 256 - a, under = pixels[at];
     pixels[at] = 0xff000000
@@ -204,7 +219,7 @@ function stamp(pixels, { places, cover }, middle, redBlue, green) {
   }
 }
 
-function span(values) {
+export function span(values) {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
     if (value < low) low = value;

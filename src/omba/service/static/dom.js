@@ -31,7 +31,7 @@ export function fill(element, ...children) {
 }
 
 // Runs a function once calls have stopped coming for some time.
-export function later(run, milliseconds) {
+export function debounce(run, milliseconds) {
   let timer = 0;
   const call = (...values) => {
     clearTimeout(timer);
@@ -41,4 +41,4 @@ export function later(run, milliseconds) {
   return call;
 }
 
-export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

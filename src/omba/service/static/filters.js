@@ -1,6 +1,6 @@
 // Filters of the rules: text, status, category, price, and a bound on any measure; all in the address.
 
-import { h, fill, later } from "./dom.js";
+import { h, fill, debounce } from "./dom.js";
 import { change } from "./route.js";
 import { get } from "./api.js";
 import { label } from "./labels.js";
@@ -36,7 +36,7 @@ export function brush(query) {
 export class Filters {
   constructor() {
     // Each field waits for its own typing to end.
-    const put = (name) => later((value) => change({ [name]: value || null }, { replace: true }), 200);
+    const put = (name) => debounce((value) => change({ [name]: value || null }, { replace: true }), 200);
     const putText = put("text");
     this.text = h("input", { type: "search", placeholder: "Products in the rule", "aria-label": "Text in the rule",
       oninput: () => putText(this.text.value.trim()) });

@@ -4,8 +4,10 @@ import { svg } from "./dom.js";
 import * as format from "./format.js";
 
 const LEAST = 0.5;
+const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
 
-const position = (x, most, width) => {
+// Where a lift stands on a logarithmic scale of some width, from a half to the highest.
+export const position = (x, most, width) => {
   const at = Math.log(Math.max(x, LEAST) / LEAST) / Math.log(most / LEAST);
   return 4 + Math.min(1, Math.max(0, at)) * (width - 8);
 };
@@ -26,24 +28,24 @@ export function whisker(rule, most, width = 110) {
     svg("circle", { cx: at(middle), cy: 6, r: 3 }));
 }
 
-export function drawn(rule, width = 360) {
+export function interval(rule, width = 360) {
   const { expected_lift: middle, expected_lift_low: low, expected_lift_high: high, lift } = rule;
   if (middle == null) return null;
   const most = Math.max(10, 1.3 * (high ?? middle), rule.count ? 1.2 * (lift ?? 0) : 0);
   const at = (x) => position(x, most, width);
-  const ticks = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((x) => x <= most);
+  const ticks = TICKS.filter((x) => x <= most);
   const seen = rule.count > 0 && lift != null;
   return svg("svg.interval", { viewBox: `0 0 ${width} 64`, role: "img",
     "aria-label": `expected lift ${format.lift(middle)}, 90% interval from ${format.lift(low)} to ${format.lift(high)}` },
     ticks.map((x) => svg(x === 1 ? "line.even" : "line.grid", { x1: at(x), x2: at(x), y1: 6, y2: 46 })),
-    apart(ticks, at, width).map((x) => svg("text.tick", { x: at(x), y: 60, "text-anchor": x === LEAST ? "start" : at(x) > width - 16 ? "end" : "middle" }, x < 1 ? "½" : format.count(x))),
+    ticksWithRoom(ticks, at, width).map((x) => svg("text.tick", { x: at(x), y: 60, "text-anchor": x === LEAST ? "start" : at(x) > width - 16 ? "end" : "middle" }, x < 1 ? "½" : format.count(x))),
     low != null && high != null && svg("rect.span", { x: at(low), y: 21, width: Math.max(2, at(high) - at(low)), height: 10, rx: 5 }),
     seen && svg("path.seen", { d: `M${at(lift)} 15 l4.5 -8 h-9 z` }),
     svg("circle", { cx: at(middle), cy: 26, r: 6 }));
 }
 
-// The ticks whose names do not run into the one before.
-function apart(ticks, at, width) {
+// The ticks whose names do not run into the one before; `at` tells where a tick stands.
+export function ticksWithRoom(ticks, at, width) {
   let end = -Infinity;
   return ticks.filter((x) => {
     const half = 3 * format.count(x).length + 3, start = at(x) - (at(x) > width - 16 ? 2 : 1) * half;

@@ -1,7 +1,7 @@
 // Products and rules by name, with the addresses they lead to.
 
 import { h } from "./dom.js";
-import { change, here, parse } from "./route.js";
+import { addressWith, change, here } from "./route.js";
 import { learn, nameOf, want } from "./names.js";
 import * as format from "./format.js";
 
@@ -15,12 +15,15 @@ export function label(product) {
 
 function put(span, name, product) {
   span.textContent = name;
-  span.classList.toggle("capitals", !/\p{Ll}/u.test(name.replace(/, .*/, "")) && /\p{Lu}{4}/u.test(name));
+  span.classList.toggle("capitals", inCapitals(name));
   if (name !== String(product)) span.title = `product ${product}`;
 }
 
+// What comes after a comma is often a size or a kind in small letters.
+export const inCapitals = (name) => !/\p{Ll}/u.test(name.replace(/, .*/, "")) && /\p{Lu}{4}/u.test(name);
+
 // A product as a list of the service tells it.
-export function listed(item) {
+export function labelOf(item) {
   learn(item.id, item.name);
   return label(item.id);
 }
@@ -43,13 +46,7 @@ export function statusMark(status) {
 
 // A rule as a link that opens it beside the page, by its name or other words.
 export function ruleLink(rule, ...words) {
-  return h("a.rule", { href: opened(rule.key), data: { key: rule.key } }, words.length ? words : sides(rule));
-}
-
-function opened(key) {
-  const { view, id, query } = parse();
-  query.set("open", key);
-  return `#/${view}${id == null ? "" : "/" + encodeURIComponent(id)}?${query}`;
+  return h("a.rule", { href: addressWith({ open: rule.key }), data: { key: rule.key } }, words.length ? words : sides(rule));
 }
 
 export const openRule = (key) => change({ open: key });

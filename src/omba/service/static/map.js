@@ -1,11 +1,11 @@
 // Map: all products in two dimensions, near those they are bought like, coloured by department.
 
-import { h, fill, later, calm } from "./dom.js";
+import { h, fill, debounce, reducedMotion } from "./dom.js";
 import { get } from "./api.js";
 import { Cloud } from "./cloud.js";
 import { change, here, parse } from "./route.js";
 import { colour, isDark } from "./theme.js";
-import { label, listed, productLink, score } from "./labels.js";
+import { label, labelOf, productLink, score } from "./labels.js";
 import { learn } from "./names.js";
 import { Search } from "./search.js";
 import * as format from "./format.js";
@@ -23,14 +23,14 @@ export class MapView {
     this.caption = h("p.soft.caption");
     this.search = new Search({ placeholder: "Find on the map", label: "Find a product on the map",
       find: async (text) => (text ? (await get("/products", { q: text, limit: 8 })).products : []),
-      line: (item) => [listed(item), h("span.soft", {}, ` ${item.department ?? ""}`)],
+      line: (item) => [labelOf(item), h("span.soft", {}, ` ${item.department ?? ""}`)],
       choose: (item) => change({ product: item.id }) });
     const button = (text, name, act) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, text);
     fill(root, h("h1.hidden", {}, "Map"), h("div.map", {}, this.canvas,
       h("div.over", {}, this.search.element, h("div.zoom", {}, button("+", "Nearer", () => this.zoom(1.6)), button("−", "Farther", () => this.zoom(1 / 1.6)), button("⤢", "All of it", () => this.fly(this.cloud.whole())))),
       h("div.side", {}, this.card, this.legend), this.caption, this.tip));
     this.hidden = new Set();
-    this.still = later(() => this.redraw(), 150);
+    this.still = debounce(() => this.redraw(), 150);
     this.listen();
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(this.canvas);
@@ -42,37 +42,35 @@ export class MapView {
     const asked = JSON.stringify([query.get("at"), this.epoch]);
     if (asked !== this.asked) {
       this.asked = asked;
-      const told = await get("/map");
+      const map = await get("/map");
       if (asked !== this.asked) return;
-      this.take(told);
+      this.take(map);
     }
     this.hidden = new Set(query.getAll("without"));
     this.colours();
     await this.choose(query.get("product"));
   }
 
-  take(told) {
-    this.told = told;
+  take(map) {
+    this.map = map;
     const first = !this.cloud.n;
-    this.cloud.set({ x: told.x, y: told.y, group: told.department, weight: told.count, names: told.names?.map((name, i) => name ?? told.products[i]) ?? told.products, ids: told.products });
+    this.cloud.set({ x: map.x, y: map.y, group: map.department, weight: map.count, names: map.names?.map((name, i) => name ?? map.products[i]) ?? map.products, ids: map.products });
     this.row = new Map(this.cloud.ids.map((id, i) => [id, i]));
     this.cloud.resize();
     this.cloud.home = this.cloud.whole().scale;
     if (first) this.cloud.camera = this.cloud.whole();
     this.caption.textContent = this.cloud.n ? `${format.plural(this.cloud.n, "product")}. Near are those bought with the same things by the same people; directions have no meaning.`
       : "No product has a place yet: each needs two baskets.";
-    const size = new Map();
-    told.department.forEach((d) => size.set(d, (size.get(d) ?? 0) + 1));
-    this.ranked = [...size].sort((a, b) => b[1] - a[1]).map(([d, n]) => ({ d, n, name: told.departments[d] }));
+    this.ranked = rankDepartments(map);
   }
 
   colours() {
-    if (!this.told) return;
+    if (!this.map) return;
     const hues = isDark() ? DARK : LIGHT, grey = colour("haze");
     this.hue = new Map(this.ranked.map(({ d }, i) => [d, hues[i] ?? grey]));
     this.cloud.paint({
-      colours: this.told.departments.map((_, d) => pixel(this.hue.get(d) ?? grey)),
-      visible: (d) => !this.hidden.has(this.told.departments[d]),
+      colours: this.map.departments.map((_, d) => pixel(this.hue.get(d) ?? grey)),
+      visible: (d) => !this.hidden.has(this.map.departments[d]),
       paper: (0xff000000 | pixel(colour("paper"))) >>> 0, ink: colour("ink"), halo: colour("paper"),
     });
     fill(this.legend, this.ranked.map(({ d, n, name }) => {
@@ -85,10 +83,7 @@ export class MapView {
   }
 
   toggle(name, alone) {
-    const all = this.ranked.map((one) => one.name);
-    let hidden = new Set(this.hidden);
-    if (alone) hidden = hidden.size === all.length - 1 && !hidden.has(name) ? new Set() : new Set(all.filter((one) => one !== name));
-    else if (!hidden.delete(name)) hidden.add(name);
+    const hidden = alone ? hideOthers(name, this.hidden, this.ranked.map((one) => one.name)) : hideOrShow(name, this.hidden);
     change({ without: [...hidden] }, { replace: true });
   }
 
@@ -103,12 +98,12 @@ export class MapView {
     if (product == null) return;
     fill(this.card, h("button.close", { type: "button", "aria-label": "Close", onclick: () => change({ product: null }) }, "×"), h("h2", {}, productLink(product)), h("p.soft", {}, row < 0 ? "It has no place on the map yet." : "Loading."));
     if (row < 0) return;
-    const told = await get(`/products/${encodeURIComponent(product)}`);
+    const map = await get(`/products/${encodeURIComponent(product)}`);
     if (asked !== this.picked) return;
-    const near = told.similar.slice(0, 8).filter(({ id }) => this.row.has(String(id)));
+    const near = map.similar.slice(0, 8).filter(({ id }) => this.row.has(String(id)));
     this.cloud.lines = near.map(({ id, similarity }) => [row, this.row.get(String(id)), Math.max(0, similarity)]);
     const title = this.card.children[1];
-    fill(this.card, this.card.firstChild, title, h("p.soft", {}, `${format.plural(told.count, "basket")}${told.price == null ? "" : `, price ${format.price(told.price)}`}`),
+    fill(this.card, this.card.firstChild, title, h("p.soft", {}, `${format.plural(map.count, "basket")}${map.price == null ? "" : `, price ${format.price(map.price)}`}`),
       h("ol.near", {}, near.map(({ id, similarity }) => h("li", {}, h("a.product", { href: here("map", null, { product: id }) }, label(id)), h("span.figure", {}, score(similarity))))));
     const { x, y, scale } = this.cloud.camera, [px, py] = this.cloud.screen(row);
     const inside = px > 60 && py > 60 && px < this.canvas.clientWidth - 60 && py < this.canvas.clientHeight - 60;
@@ -137,7 +132,7 @@ export class MapView {
   }
 
   fly(to) {
-    const from = this.cloud.camera, start = performance.now(), span = calm() ? 1 : 380;
+    const from = this.cloud.camera, start = performance.now(), span = reducedMotion() ? 1 : 380;
     const flight = (this.flight = {});
     const step = (now) => {
       if (flight !== this.flight) return;
@@ -153,9 +148,8 @@ export class MapView {
   zoom(by, px = this.canvas.clientWidth / 2, py = this.canvas.clientHeight / 2) {
     this.flight = null;
     const { x, y, scale } = this.cloud.camera;
-    const next = Math.min(400 * this.cloud.home, Math.max(0.5 * this.cloud.home, scale * by));
     const dx = px - this.canvas.clientWidth / 2, dy = this.canvas.clientHeight / 2 - py;
-    this.cloud.camera = { x: x + dx / scale - dx / next, y: y + dy / scale - dy / next, scale: next };
+    this.cloud.camera = zoomAbout({ x, y, scale }, by, dx, dy, this.cloud.home);
     this.redraw(true);
   }
 
@@ -203,12 +197,12 @@ export class MapView {
   }
 
   hover(px, py) {
-    const i = this.told ? this.cloud.find(px, py) : -1;
+    const i = this.map ? this.cloud.find(px, py) : -1;
     this.tip.hidden = i < 0;
     this.canvas.style.cursor = i < 0 ? "grab" : "pointer";
     if (i < 0) return;
     learn(this.cloud.ids[i], this.cloud.names[i]);
-    fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.told.departments[this.cloud.group[i]]));
+    fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.map.departments[this.cloud.group[i]]));
     const [x, y] = this.cloud.screen(i);
     this.tip.style.transform = `translate(${Math.min(x + 12, this.canvas.clientWidth - this.tip.offsetWidth - 8)}px, ${y + 12}px)`;
   }
@@ -219,10 +213,10 @@ export class MapView {
   }
 
   sheet() {
-    const { told } = this;
-    return { name: "map", title: "Map of the products", note: format.plural(told.products.length, "product"), pictures: [this.canvas],
+    const { map } = this;
+    return { name: "map", title: "Map of the products", note: format.plural(map.products.length, "product"), pictures: [this.canvas],
       columns: ["product", "name", "department", "x", "y", "count"],
-      rows: told.products.map((product, i) => [product, told.names?.[i], told.departments[told.department[i]], told.x[i], told.y[i], told.count[i]]), shown: [] };
+      rows: map.products.map((product, i) => [product, map.names?.[i], map.departments[map.department[i]], map.x[i], map.y[i], map.count[i]]), shown: [] };
   }
 
   leave() {
@@ -234,5 +228,30 @@ export class MapView {
   }
 }
 
+// Departments by their number of products, the largest first.
+export function rankDepartments({ department, departments }) {
+  const size = new Map();
+  department.forEach((d) => size.set(d, (size.get(d) ?? 0) + 1));
+  return [...size].sort((a, b) => b[1] - a[1]).map(([d, n]) => ({ d, n, name: departments[d] }));
+}
+
+export function hideOrShow(name, hidden) {
+  const out = new Set(hidden);
+  if (!out.delete(name)) out.add(name);
+  return out;
+}
+
+// All but one are hidden; where they already were, none is.
+export function hideOthers(name, hidden, all) {
+  const alone = hidden.size === all.length - 1 && !hidden.has(name);
+  return new Set(alone ? [] : all.filter((one) => one !== name));
+}
+
+// The camera after a zoom that leaves the place at (dx, dy) from the middle of the screen where it is.
+export function zoomAbout({ x, y, scale }, by, dx, dy, home) {
+  const next = Math.min(400 * home, Math.max(0.5 * home, scale * by));
+  return { x: x + dx / scale - dx / next, y: y + dy / scale - dy / next, scale: next };
+}
+
 // #rrggbb as a pixel holds it: blue, green, red.
-const pixel = (hex) => (parseInt(hex.slice(5, 7), 16) << 16) | (parseInt(hex.slice(3, 5), 16) << 8) | parseInt(hex.slice(1, 3), 16);
+export const pixel = (hex) => (parseInt(hex.slice(5, 7), 16) << 16) | (parseInt(hex.slice(3, 5), 16) << 8) | parseInt(hex.slice(1, 3), 16);

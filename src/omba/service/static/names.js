@@ -37,12 +37,12 @@ async function ask(wanted) {
 }
 
 async function fetchNames(ids) {
-  const told = await get("/names", { id: ids, at: null });
-  named = told.named;
-  for (const [id, name] of Object.entries(told.names)) known.set(id, name);
+  const answer = await get("/names", { id: ids, at: null });
+  named = answer.named;
+  for (const [id, name] of Object.entries(answer.names)) known.set(id, name);
 }
 
 // A sentence in which labels are replaced by names.
-export function told(sentence, ids) {
+export function withNames(sentence, ids) {
   return ids.reduce((text, id) => (nameOf(id) === String(id) ? text : text.replaceAll(new RegExp(`(?<!\\w)${String(id).replace(/\W/g, "\\$&")}(?!\\w)`, "g"), () => nameOf(id))), sentence);
 }

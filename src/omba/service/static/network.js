@@ -1,6 +1,6 @@
 // A network of rules: products are joined by the rules between them. Drawn by Cytoscape, loaded when first needed.
 
-import { h, later } from "./dom.js";
+import { h, debounce } from "./dom.js";
 import { colour, FONT } from "./theme.js";
 import { ruleText } from "./labels.js";
 import { all, nameOf } from "./names.js";
@@ -12,7 +12,7 @@ const load = () => (library ??= import("/static/vendor/cytoscape-3.34.4.min.js")
 export const MOST = 30;
 
 export class Network {
-  // `open` is told the rule of an edge, `product` the product of a node.
+  // `open` gets the rule of an edge, `product` the product of a node.
   constructor({ open, product }) {
     this.rules = [];
     this.marked = new Set();
@@ -35,7 +35,7 @@ export class Network {
         this.plot.title = "";
       });
       this.cy.on("zoom", () => this.sizes());
-      this.cy.on("zoom pan layoutstop", later(() => this.names(), 60));
+      this.cy.on("zoom pan layoutstop", debounce(() => this.names(), 60));
       this.sized = new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 30); });
       this.sized.observe(this.plot);
       this.draw();
@@ -61,16 +61,9 @@ export class Network {
     const shown = this.rules.map((rule) => rule.key).join();
     if (shown === this.shown) return this.highlight();
     this.shown = shown;
-    const products = [...new Set(this.rules.flatMap((rule) => [...rule.antecedents, ...rule.consequents]))];
-    const id = new Map(products.map((product, i) => [product, `p${i}`]));
+    const products = productsOf(this.rules);
     this.cy.elements().remove();
-    this.cy.add([
-      ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product), short: short(nameOf(product)) },
-        position: { x: 200 * Math.cos(i * 2.4) * Math.sqrt(i + 1), y: 200 * Math.sin(i * 2.4) * Math.sqrt(i + 1) } })),
-      ...this.rules.flatMap((rule) => rule.antecedents.flatMap((from) => rule.consequents.map((to) => ({ group: "edges",
-        data: { source: id.get(from), target: id.get(to), key: rule.key, rule, status: rule.status,
-          width: 1 + Math.log2(Math.max(1, rule.expected_lift_low ?? rule.lift ?? 1)) / 2.5 } })))),
-    ]);
+    this.cy.add(elements(this.rules, products));
     this.arrange();
     this.highlight();
     all(products).then((named) => named && shown === this.shown && this.cy && this.rename(), () => {});
@@ -110,14 +103,11 @@ export class Network {
   // Names that find room, those of the marked and of the most joined products first.
   names() {
     if (!this.cy) return;
-    const taken = [];
+    const free = roomForNames();
     const nodes = this.cy.nodes().sort((a, b) => b.hasClass("marked") - a.hasClass("marked") || b.degree() - a.degree());
     this.cy.batch(() => nodes.forEach((node) => {
       const { x, y } = node.renderedPosition(), half = node.data("short").length * 3.1 + 4;
-      const box = [x - half, y + 2, x + half, y + 18];
-      const free = taken.every(([left, top, right, bottom]) => box[2] < left || box[0] > right || box[3] < top || box[1] > bottom);
-      if (free) taken.push(box);
-      node.toggleClass("silent", !free);
+      node.toggleClass("silent", !free([x - half, y + 2, x + half, y + 18]));
     }));
   }
 
@@ -156,6 +146,31 @@ export class Network {
     this.sized?.disconnect();
     this.cy?.destroy();
   }
+}
+
+export const productsOf = (rules) => [...new Set(rules.flatMap((rule) => [...rule.antecedents, ...rule.consequents]))];
+
+// A node for each product, laid out on a spiral to begin with, and an edge from each left product of a rule to each right
+// one, the thicker the more is to be expected of it.
+export function elements(rules, products) {
+  const id = new Map(products.map((product, i) => [product, `p${i}`]));
+  return [
+    ...products.map((product, i) => ({ group: "nodes", data: { id: id.get(product), label: String(product), short: short(nameOf(product)) },
+      position: { x: 200 * Math.cos(i * 2.4) * Math.sqrt(i + 1), y: 200 * Math.sin(i * 2.4) * Math.sqrt(i + 1) } })),
+    ...rules.flatMap((rule) => rule.antecedents.flatMap((from) => rule.consequents.map((to) => ({ group: "edges",
+      data: { source: id.get(from), target: id.get(to), key: rule.key, rule, status: rule.status,
+        width: 1 + Math.log2(Math.max(1, rule.expected_lift_low ?? rule.lift ?? 1)) / 2.5 } })))),
+  ];
+}
+
+// Asks, box by box (left, top, right, bottom), whether there is room beside those that found some before.
+export function roomForNames() {
+  const taken = [];
+  return (box) => {
+    const free = taken.every(([left, top, right, bottom]) => box[2] < left || box[0] > right || box[3] < top || box[1] > bottom);
+    if (free) taken.push(box);
+    return free;
+  };
 }
 
 const short = (name) => (name.length > 22 ? name.slice(0, 21) + "…" : name);

@@ -6,7 +6,7 @@ import { axis, Chart, palette, tooltip } from "./chart.js";
 import { here } from "./route.js";
 import { colour } from "./theme.js";
 import { scale, whisker } from "./interval.js";
-import { label, listed, productLink, ruleLink, ruleText, score } from "./labels.js";
+import { label, labelOf, productLink, ruleLink, ruleText, score } from "./labels.js";
 import { all, learn, nameOf } from "./names.js";
 import * as format from "./format.js";
 
@@ -21,13 +21,13 @@ export class ProductView {
     if (asked === this.asked) return;
     this.asked = asked;
     if (id == null) return this.choose(asked);
-    const told = await get(`/products/${encodeURIComponent(id)}`);
+    const page = await get(`/products/${encodeURIComponent(id)}`);
     if (asked !== this.asked) return;
-    learn(told.id, told.attributes.name);
-    await all(told.history.flatMap(({ top }) => top.map(({ id }) => id)));
+    learn(page.id, page.attributes.name);
+    await all(page.history.flatMap(({ top }) => top.map(({ id }) => id)));
     if (asked !== this.asked) return;
-    this.told = told;
-    this.draw(told);
+    this.page = page;
+    this.draw(page);
     if (this.of !== id) scrollTo({ top: 0 });
     this.of = id;
   }
@@ -40,7 +40,7 @@ export class ProductView {
     this.listed = products;
     fill(this.root, h("header.head", {}, h("h1", {}, "Products"), h("p.lede", {}, products.length
       ? `${format.plural(total, "product")}, those in most baskets first. Press / to search for any other.` : "No product has been sold yet.")),
-      h("ol.shelf", {}, products.map((product) => h("li", {}, h("a.product", { href: here("product", product.id) }, listed(product)),
+      h("ol.listing", {}, products.map((product) => h("li", {}, h("a.product", { href: here("product", product.id) }, labelOf(product)),
         h("span.soft", {}, `${product.category ?? ""} `), h("span.figure", {}, format.plural(product.count, "basket"))))));
   }
 
@@ -50,28 +50,28 @@ export class ProductView {
     this.listed = null;
   }
 
-  draw(told) {
+  draw(page) {
     this.clear();
-    const sales = told.history.length > 1 ? h("div.plot") : null;
-    const near = told.history.length > 1 && told.history.some(({ top }) => top.length) ? h("div.plot") : null;
+    const sales = page.history.length > 1 ? h("div.plot") : null;
+    const near = page.history.length > 1 && page.history.some(({ top }) => top.length) ? h("div.plot") : null;
     fill(this.root,
-      h("header.head", {}, h("p.kicker", {}, kinds(told)), h("h1", {}, label(told.id)),
-        h("dl.facts", {}, fact("baskets", format.count(told.count)), fact("of all baskets", format.percent(told.support)),
-          told.price != null && fact("mean price", format.price(told.price))),
-        h("p.actions", {}, h("a.button", { href: here("rules", null, { product: told.id }) }, "Its rules in the table"),
-          h("a.button", { href: here("map", null, { product: told.id }) }, "On the map"),
-          h("a.button", { href: here("basket", null, { p: told.id }) }, "Into a basket"))),
+      h("header.head", {}, h("p.kicker", {}, kinds(page)), h("h1", {}, label(page.id)),
+        h("dl.facts", {}, fact("baskets", format.count(page.count)), fact("of all baskets", format.percent(page.support)),
+          page.price != null && fact("mean price", format.price(page.price))),
+        h("p.actions", {}, h("a.button", { href: here("rules", null, { product: page.id }) }, "Its rules in the table"),
+          h("a.button", { href: here("map", null, { product: page.id }) }, "On the map"),
+          h("a.button", { href: here("basket", null, { p: page.id }) }, "Into a basket"))),
       (sales || near) && h("div.charts", {},
         sales && h("figure", {}, h("h2", {}, "Sales and price"), sales, h("figcaption", {}, "Baskets with it since the window before, and its mean price so far.")),
         near && h("figure", {}, h("h2", {}, "Nearest, over time"), near, h("figcaption", {}, "Closeness (cosine) of the products nearest to it now."))),
       h("div.pair", {},
-        associations("Goes with", "Seen together; by the low end of the lift to expect.", told, told.observed),
-        associations("Might go with", "Never in one basket so far, but bought alike.", told, told.unseen)),
+        associations("Goes with", "Seen together; by the low end of the lift to expect.", page, page.observed),
+        associations("Might go with", "Never in one basket so far, but bought alike.", page, page.unseen)),
       h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people: often one instead of the other."),
-        told.similar.length ? h("ol.near", {}, told.similar.map((one) => h("li", {}, productLink(one.id), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
+        page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, productLink(one.id), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
           : h("p.none", {}, "It was met too seldom to say.")));
-    if (sales) this.charts.push(new Chart(sales, () => selling(told.history), "Sales and price by window"));
-    if (near) this.charts.push(new Chart(near, () => nearing(told.history), "Closeness of the nearest products over time"));
+    if (sales) this.charts.push(new Chart(sales, () => salesChart(page.history), "Sales and price by window"));
+    if (near) this.charts.push(new Chart(near, () => closenessChart(page.history), "Closeness of the nearest products over time"));
   }
 
   sheet() {
@@ -79,14 +79,14 @@ export class ProductView {
       return { name: "products", title: "Products", note: "", pictures: [], columns: ["product", "category", "department", "count", "price"],
         rows: this.listed.map((one) => [one.id, one.category, one.department, one.count, one.price]) };
     }
-    const { told } = this;
+    const { page } = this;
     return {
-      name: String(told.id),
-      title: nameOf(told.id),
-      note: `${format.plural(told.count, "basket")}, mean price ${format.price(told.price)}`,
+      name: String(page.id),
+      title: nameOf(page.id),
+      note: `${format.plural(page.count, "basket")}, mean price ${format.price(page.price)}`,
       pictures: this.charts.map((chart) => chart.picture()),
       columns: ["kind", "rule", "count", "support", "confidence", "lift", "similarity", "expected_lift", "expected_lift_low", "expected_lift_high"],
-      rows: [...told.observed, ...told.unseen].map((rule) => [rule.status, ruleText(rule), rule.count, rule.support, rule.confidence, rule.lift, rule.similarity,
+      rows: [...page.observed, ...page.unseen].map((rule) => [rule.status, ruleText(rule), rule.count, rule.support, rule.confidence, rule.lift, rule.similarity,
         rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high]),
       shown: ["kind", "rule", "count", "lift", "similarity", "expected_lift"],
     };
@@ -98,7 +98,7 @@ export class ProductView {
   }
 }
 
-const kinds = (told) => Object.entries(told.attributes).filter(([name, value]) => value != null && !["product", "name"].includes(name)).map(([, value]) => String(value)).concat(nameOf(told.id) === String(told.id) ? [] : [`product ${told.id}`]).join(" · ");
+const kinds = (page) => Object.entries(page.attributes).filter(([name, value]) => value != null && !["product", "name"].includes(name)).map(([, value]) => String(value)).concat(nameOf(page.id) === String(page.id) ? [] : [`product ${page.id}`]).join(" · ");
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
@@ -109,8 +109,8 @@ function closeness(similarity) {
 }
 
 // A rule of the product names only the other side.
-function associations(title, said, told, rules) {
-  const most = scale(rules), me = String(told.id);
+function associations(title, said, page, rules) {
+  const most = scale(rules), me = String(page.id);
   const other = (rule) => [...rule.antecedents, ...rule.consequents].filter((item) => String(item) !== me);
   return h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said), rules.length
     ? h("ol.rules", {}, rules.map((rule) => h("li", {}, h("span", {}, other(rule).flatMap((item, i) => [i ? " and " : null, productLink(item)])),
@@ -120,7 +120,7 @@ function associations(title, said, told, rules) {
     : h("p.none", {}, "None so far."));
 }
 
-function selling(history) {
+function salesChart(history) {
   const known = history.some(({ price }) => price != null);
   return {
     grid: { left: 40, right: known ? 44 : 8, top: 28, bottom: 22 },
@@ -135,7 +135,7 @@ function selling(history) {
   };
 }
 
-function nearing(history) {
+function closenessChart(history) {
   const names = [...new Set(history.flatMap(({ top }) => top.map(({ id }) => id)))].slice(0, 5);
   const hues = palette();
   return {

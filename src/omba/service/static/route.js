@@ -12,14 +12,23 @@ export function parse(hash = location.hash) {
   return { view: view || "today", id, query: new URLSearchParams(query) };
 }
 
-// The address of a view. Values that are null or empty are left out, lists are repeated.
-export function href(view, id = null, values = {}) {
-  const query = new URLSearchParams();
+// Puts values into a query in the place of those it has. Values that are null or empty are left out, lists are repeated.
+export function put(query, values) {
   for (const [name, value] of Object.entries(values)) {
+    query.delete(name);
     for (const one of Array.isArray(value) ? value : [value]) if (one != null && one !== "") query.append(name, one);
   }
+  return query;
+}
+
+function address(view, id, query) {
   const text = query.toString();
   return `#/${view}${id == null ? "" : "/" + encodeURIComponent(id)}${text ? "?" + text : ""}`;
+}
+
+// The address of a view.
+export function href(view, id = null, values = {}) {
+  return address(view, id, put(new URLSearchParams(), values));
 }
 
 // The address of a view at the moment the page is looking at.
@@ -27,15 +36,15 @@ export function here(view, id = null, values = {}) {
   return href(view, id, { at: parse().query.get("at"), ...values });
 }
 
-// Changes some values of the present address; null takes one away. A replaced address leaves no step to go back to.
+// The present address with some of its values changed; null takes one away.
+export function addressWith(values, hash = location.hash) {
+  const { view, id, query } = parse(hash);
+  return address(view, id, put(query, values));
+}
+
+// Goes to the present address with some of its values changed. A replaced address leaves no step to go back to.
 export function change(values, { replace = false } = {}) {
-  const { view, id, query } = parse();
-  for (const [name, value] of Object.entries(values)) {
-    query.delete(name);
-    for (const one of Array.isArray(value) ? value : [value]) if (one != null && one !== "") query.append(name, one);
-  }
-  const text = query.toString();
-  const next = `#/${view}${id == null ? "" : "/" + encodeURIComponent(id)}${text ? "?" + text : ""}`;
+  const next = addressWith(values);
   if (next === location.hash) return;
   if (replace) {
     history.replaceState(null, "", next);

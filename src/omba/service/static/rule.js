@@ -5,9 +5,9 @@ import { get } from "./api.js";
 import { axis, Chart, tooltip } from "./chart.js";
 import { change, here } from "./route.js";
 import { colour } from "./theme.js";
-import { drawn } from "./interval.js";
+import { interval } from "./interval.js";
 import { productLink, ruleLink, sides, statusMark } from "./labels.js";
-import { all, told as worded } from "./names.js";
+import { all, withNames } from "./names.js";
 import * as format from "./format.js";
 
 const FACTS = ["count", "support", "confidence", "lift", "similarity", "price"];
@@ -25,16 +25,16 @@ export class RulePanel {
     this.asked = asked;
     this.chart?.leave();
     this.chart = null;
-    this.told = null;
+    this.page = null;
     document.body.classList.toggle("with-panel", key != null);
     this.element.hidden = key == null;
     if (key == null) return;
     if (key !== this.key) fill(this.element, this.bar(), h("p.state", {}, "Loading the rule."));
     this.key = key;
     try {
-      const told = await get(`/rules/${encodeURIComponent(key)}`);
-      await all([...told.rule.antecedents, ...told.rule.consequents]);
-      if (asked === this.asked) this.draw(told);
+      const page = await get(`/rules/${encodeURIComponent(key)}`);
+      await all([...page.rule.antecedents, ...page.rule.consequents]);
+      if (asked === this.asked) this.draw(page);
     } catch (error) {
       if (asked === this.asked) fill(this.element, this.bar(), h("p.state.error", { role: "alert" }, error.message));
     }
@@ -44,15 +44,15 @@ export class RulePanel {
     return h("div.bar", {}, h("button.close", { type: "button", "aria-label": "Close the rule", title: "Close (Esc)", onclick: () => change({ open: null }) }, "×"));
   }
 
-  draw(told) {
-    this.told = told;
-    const { rule, explanation, history } = told;
+  draw(page) {
+    this.page = page;
+    const { rule, explanation, history } = page;
     const moments = (history ?? []).filter((entry) => entry.lift != null);
     const plot = moments.length > 1 ? h("div.plot") : null;
     fill(this.element, this.bar(),
       h("h2.title", {}, sides(rule, productLink)),
       h("p.lead", {}, statusMark(rule.status), " ", evidence(rule)),
-      rule.expected_lift != null && [h("h3", {}, "Lift to expect"), drawn(rule), h("p.caption", {}, expectation(rule))],
+      rule.expected_lift != null && [h("h3", {}, "Lift to expect"), interval(rule), h("p.caption", {}, expectation(rule))],
       h("dl.facts", {}, FACTS.filter((name) => rule[name] != null).map((name) => fact(name, rule[name]))),
       why(explanation, rule),
       h("h3", {}, "History"),
@@ -62,17 +62,17 @@ export class RulePanel {
       h("details", {}, h("summary", {}, "All measures"), h("dl.measures", {}, Object.keys(rule).filter((name) => !HIDDEN.has(name) && rule[name] != null)
         .map((name) => [h("dt", {}, format.measureName(name)), h("dd", {}, format.measure(name, rule[name]))]))),
       h("p.actions", {}, h("a.button", { href: here("basket", null, { p: rule.antecedents }) }, "Try in a basket")));
-    if (plot) this.chart = new Chart(plot, () => through(history), "Lift of the rule over time");
+    if (plot) this.chart = new Chart(plot, () => historyChart(history), "Lift of the rule over time");
   }
 }
 
-function evidence(rule) {
+export function evidence(rule) {
   if (!rule.count) return "Never in one basket so far.";
   const chance = rule.lift ? rule.count / rule.lift : null;
   return `Together in ${format.plural(rule.count, "basket")}${chance == null ? "" : `, where chance would make it ${chance < 1 ? format.number(Number(chance.toPrecision(2))) : chance < 10 ? Number(chance.toFixed(1)) : format.count(chance)}`}.`;
 }
 
-function expectation(rule) {
+export function expectation(rule) {
   const range = rule.expected_lift_low == null ? "" : `, with nine chances in ten between ${format.lift(rule.expected_lift_low)} and ${format.lift(rule.expected_lift_high)}`;
   return `${format.lift(rule.expected_lift)}${range}.${rule.count ? ` The mark above is the lift so far, ${format.lift(rule.lift)}.` : ""} Dotted: as often as by chance.`;
 }
@@ -82,7 +82,7 @@ const fact = (name, value) => h("div", { title: format.MEANINGS[name] ?? "" }, h
 function why(explanation, rule) {
   const sentences = [explanation?.text ?? []].flat();
   if (!sentences.length) return null;
-  return [h("h3", {}, "In words"), sentences.map((sentence) => h("p.sentence", {}, worded(sentence, [...rule.antecedents, ...rule.consequents])))];
+  return [h("h3", {}, "In words"), sentences.map((sentence) => h("p.sentence", {}, withNames(sentence, [...rule.antecedents, ...rule.consequents])))];
 }
 
 function bridges(list, rule) {
@@ -100,7 +100,7 @@ function nearest(list) {
     rule.key ? ruleLink(rule) : sides(rule), h("span.soft", {}, ` lift ${format.lift(rule.lift)}, ${format.plural(rule.count, "basket")}`))))];
 }
 
-function through(history) {
+function historyChart(history) {
   const at = history.map((entry) => format.date(entry.at));
   const line = (name, key, hue, more = {}) => ({ type: "line", name, data: history.map((entry) => entry[key] ?? null), symbolSize: 5,
     showSymbol: history.length < 40, connectNulls: false, itemStyle: { color: hue }, lineStyle: { color: hue, width: 2 }, ...more });

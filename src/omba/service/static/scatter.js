@@ -43,10 +43,7 @@ export class Scatter {
   set(rules, total, area) {
     this.rules = rules;
     this.area = area;
-    const drawn = rules.filter((rule) => rule.count > 0).length, unseen = rules.length - drawn;
-    this.caption.textContent = !rules.length ? "No rule to draw."
-      : `${total > rules.length ? `The first ${format.count(drawn)} rules` : format.plural(drawn, "rule")}`
-      + `${unseen ? `; ${format.plural(unseen, "unseen pair")} ${unseen === 1 ? "has" : "have"} no support yet` : ""}. Drag to choose an area.`;
+    this.caption.textContent = caption(rules, total);
     this.redraw();
   }
 
@@ -93,8 +90,16 @@ export class Scatter {
   }
 }
 
+// What is drawn, of how many, and what cannot be.
+export function caption(rules, total) {
+  if (!rules.length) return "No rule to draw.";
+  const drawn = rules.filter((rule) => rule.count > 0).length, unseen = rules.length - drawn;
+  const first = total > rules.length ? `The first ${format.count(drawn)} rules` : format.plural(drawn, "rule");
+  return `${first}${unseen ? `; ${format.plural(unseen, "unseen pair")} ${unseen === 1 ? "has" : "have"} no support yet` : ""}. Drag to choose an area.`;
+}
+
 // The range of the points with a little room around them.
-function extent(rules) {
+export function extent(rules) {
   const range = (values, least, most) => {
     const known = values.filter((value) => value > 0);
     return known.length ? [Math.min(...known) / 1.5, Math.max(...known) * 1.5] : [least, most];

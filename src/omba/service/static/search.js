@@ -1,6 +1,6 @@
 // A field that searches as one types: a list below it, arrows and Enter to choose, Esc to close.
 
-import { h, fill, later } from "./dom.js";
+import { h, fill, debounce } from "./dom.js";
 
 let number = 0;
 
@@ -18,7 +18,7 @@ export class Search {
     });
     this.list = h("ul.found", { id, role: "listbox", "aria-label": label, hidden: true });
     this.element = h("div.search", {}, this.input, hint && h("kbd", { "aria-hidden": "true" }, hint), this.list);
-    this.ask = later(() => this.search(), 90);
+    this.ask = debounce(() => this.search(), 90);
     this.turn = 0;
   }
 

@@ -8,8 +8,13 @@ const LINES = 25, WIDTH = 1600, EDGE = 48, LINE = 34;
 
 // A sheet is {name, title, note, pictures, columns, rows, shown}; `shown` are the columns an image has room for.
 export function writeCsv(sheet) {
-  const lines = [sheet.columns, ...sheet.rows].map((row) => row.map(cell).join(","));
-  save(new Blob(["\ufeff" + lines.join("\r\n") + "\r\n"], { type: "text/csv;charset=utf-8" }), `${fileName(sheet)}.csv`);
+  save(new Blob([csv(sheet)], { type: "text/csv;charset=utf-8" }), `${fileName(sheet)}.csv`);
+}
+
+// With a byte order mark, by which spreadsheets know UTF-8.
+export function csv({ columns, rows }) {
+  const lines = [columns, ...rows].map((row) => row.map(cell).join(","));
+  return "\ufeff" + lines.join("\r\n") + "\r\n";
 }
 
 // A name that a spreadsheet would take for a formula is written as the text it is.
@@ -40,7 +45,7 @@ export async function writeImage(sheet) {
     });
     y += row.height + 32;
   }
-  if (rows.length) lines(pen, sheet, rows, y);
+  if (rows.length) drawTable(pen, sheet, rows, y);
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   save(blob, `${fileName(sheet)}.png`);
 }
@@ -63,11 +68,11 @@ function heading(pen, sheet) {
   return EDGE + 110;
 }
 
-function lines(pen, sheet, rows, top) {
+function drawTable(pen, sheet, rows, top) {
   const places = (sheet.shown ?? sheet.columns).map((name) => sheet.columns.indexOf(name)).filter((place) => place >= 0);
   const worded = places.map((place) => rows.some((row) => typeof row[place] === "string"));
   const share = (WIDTH - 2 * EDGE) / worded.reduce((sum, words) => sum + (words ? 3 : 1), 0);
-  [places.map((place) => format.measureName(sheet.columns[place])), ...rows.map((row) => places.map((place) => shown(sheet.columns[place], row[place])))]
+  [places.map((place) => format.measureName(sheet.columns[place])), ...rows.map((row) => places.map((place) => cellText(sheet.columns[place], row[place])))]
     .forEach((cells, i) => {
       const y = top + (i + 1) * LINE;
       let x = EDGE;
@@ -85,7 +90,7 @@ function lines(pen, sheet, rows, top) {
   pen.textAlign = "left";
 }
 
-const shown = (name, value) => (typeof value === "number" ? (Number.isInteger(value) ? format.count(value) : format.measure(name, value)) : value == null ? format.NOTHING : String(value));
+export const cellText = (name, value) => (typeof value === "number" ? (Number.isInteger(value) ? format.count(value) : format.measure(name, value)) : value == null ? format.NOTHING : String(value));
 
 function clip(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
@@ -96,7 +101,7 @@ function clip(pen, text, width) {
 
 const moment = () => (parse().query.get("at") ? `as of ${format.date(parse().query.get("at"))}` : "");
 
-function fileName(sheet) {
+export function fileName(sheet) {
   const at = parse().query.get("at");
   return ["omba", sheet.name, at && at.slice(0, 10)].filter(Boolean).join("-").replace(/[^\w.-]+/g, "-");
 }

@@ -1,6 +1,6 @@
 // A table of rules of any length: only the lines in sight exist, and pages are fetched as they are scrolled to.
 
-import { h, fill, later } from "./dom.js";
+import { h, fill, debounce } from "./dom.js";
 import * as format from "./format.js";
 import { scale, whisker } from "./interval.js";
 import { ruleText, sides, statusMark } from "./labels.js";
@@ -19,7 +19,7 @@ const COLUMNS = [
 ];
 
 export class Table {
-  // `load(offset, limit)` answers {total, rules}; `open` and `select` are told which rule was meant.
+  // `load(offset, limit)` answers {total, rules}; `open` and `select` get the rule that was meant.
   constructor({ load, open, select, sort }) {
     Object.assign(this, { load, open, select, sort });
     this.head = h("div.row.head", { role: "row" });
@@ -33,7 +33,7 @@ export class Table {
     this.chosen = new Set();
     this.opened = null;
     this.reset({ sort: "expected_lift_low", order: "desc" });
-    this.fetchSoon = later(() => this.fetch(), 60);
+    this.fetchSoon = debounce(() => this.fetch(), 60);
   }
 
   // Forgets all lines; a new question has been asked.
@@ -91,9 +91,7 @@ export class Table {
   }
 
   async fetch() {
-    const [first, after] = this.sight();
-    const wanted = [];
-    for (let page = Math.floor(first / PAGE); page * PAGE < after; page++) if (!this.pages.has(page)) wanted.push(page);
+    const wanted = pagesOf(...this.sight()).filter((page) => !this.pages.has(page));
     await Promise.all(wanted.map((page) => this.fetchPage(page))).catch(() => {});
     if (wanted.length) this.draw();
   }
@@ -108,9 +106,7 @@ export class Table {
   }
 
   sight() {
-    const top = Math.floor(this.scroller.scrollTop / this.rowHeight()) - SPARE;
-    const first = Math.max(0, top);
-    return [first, Math.min(this.total ?? 0, top + 2 * SPARE + Math.ceil(this.scroller.clientHeight / this.rowHeight()) + 1)];
+    return linesInSight(this.scroller.scrollTop, this.scroller.clientHeight, this.rowHeight(), this.total ?? 0);
   }
 
   rowHeight() {
@@ -137,8 +133,7 @@ export class Table {
   }
 
   missing(first, after) {
-    for (let page = Math.floor(first / PAGE); page * PAGE < after; page++) if (!this.pages.has(page)) return true;
-    return false;
+    return pagesOf(first, after).some((page) => !this.pages.has(page));
   }
 
   line(i) {
@@ -203,6 +198,19 @@ export class Table {
     this.turn++;
     this.sized.disconnect();
   }
+}
+
+// The first line in sight and the one after the last, with some to spare on both sides.
+export function linesInSight(scrolled, height, rowHeight, total) {
+  const top = Math.floor(scrolled / rowHeight) - SPARE;
+  return [Math.max(0, top), Math.min(total, top + 2 * SPARE + Math.ceil(height / rowHeight) + 1)];
+}
+
+// The pages that hold some lines.
+export function pagesOf(first, after) {
+  const out = [];
+  for (let page = Math.floor(first / PAGE); page * PAGE < after; page++) out.push(page);
+  return out;
 }
 
 const expectation = (rule, most) => h("span.expect", { title: rule.expected_lift == null ? "" :

@@ -1,6 +1,6 @@
 // The time slider: every view can be taken back to a window that was kept.
 
-import { h, fill, later } from "./dom.js";
+import { h, fill, debounce } from "./dom.js";
 import { change, parse } from "./route.js";
 import * as format from "./format.js";
 
@@ -16,7 +16,7 @@ export class Timeline {
     this.forth = h("button.quiet", { type: "button", onclick: () => this.step(1), "aria-label": "A window later", title: "A window later" }, "›");
     this.now = h("button.now", { type: "button", onclick: () => change({ at: null }) }, "Now");
     fill(element, this.back, this.range, this.forth, this.word, this.now);
-    this.soon = later(() => this.go(), 180);
+    this.soon = debounce(() => this.go(), 180);
   }
 
   // `moments` are the kept windows, oldest first; the present comes after them.
@@ -31,8 +31,7 @@ export class Timeline {
   // Puts the slider where the address says: at the last kept window at or before its moment.
   follow() {
     const at = parse().query.get("at");
-    const place = at == null ? this.moments.length : this.moments.findLastIndex((moment) => earlier(moment, at));
-    this.range.value = Math.max(0, place);
+    this.range.value = placeOf(at, this.moments);
     this.tell();
   }
 
@@ -56,6 +55,11 @@ export class Timeline {
   go() {
     change({ at: this.moments[Number(this.range.value)] ?? null });
   }
+}
+
+// The last of the moments at or before one, the first where there is none; the present comes after all of them.
+export function placeOf(at, moments) {
+  return at == null ? moments.length : Math.max(0, moments.findLastIndex((moment) => earlier(moment, at)));
 }
 
 // Moments of one stream are all dates, which sort as text, or all numbers.

@@ -20,44 +20,44 @@ export class TodayView {
     const asked = JSON.stringify([query.get("at"), query.get("since"), this.epoch]);
     if (asked === this.asked) return;
     this.asked = asked;
-    const told = await get("/today", { since: query.get("since") });
+    const today = await get("/today", { since: query.get("since") });
     if (asked !== this.asked) return;
-    this.told = told;
-    this.draw(told);
+    this.today = today;
+    this.draw(today);
   }
 
-  draw(told) {
+  draw(today) {
     this.chart?.leave();
     this.chart = null;
-    if (!told.window.baskets && !told.strongest.length) return fill(this.root, begin());
-    const plot = told.series.length > 1 ? h("div.plot.stream") : null;
+    if (!today.window.baskets && !today.strongest.length) return fill(this.root, begin());
+    const plot = today.series.length > 1 ? h("div.plot.stream") : null;
     fill(this.root,
-      h("header.head", {}, h("h1", {}, heading(told)), h("p.lede", {}, sentence(told))),
+      h("header.head", {}, h("h1", {}, heading(today)), h("p.lede", {}, sentence(today))),
       h("section.summary", {},
-        h("dl.facts", {}, fact("baskets", told.window.baskets), fact("products sold", told.window.products_sold),
-          fact("new products", told.new_products), fact("rules emerged", told.counts.emerged), fact("rules faded", told.counts.faded)),
+        h("dl.facts", {}, fact("baskets", today.window.baskets), fact("products sold", today.window.products_sold),
+          fact("new products", today.new_products), fact("rules emerged", today.counts.emerged), fact("rules faded", today.counts.faded)),
         plot && h("figure", {}, plot, h("figcaption", {}, "Baskets of each kept window."))),
       h("div.pair", {},
-        changes("Emerged", "Among the strongest now, and not in the table then.", told, "emerged"),
-        changes("Strengthened", "More often together since than before, beyond chance.", told, "strengthened"),
-        changes("Faded", "Less often together since than before, beyond chance.", told, "faded"),
-        changes("Vanished", "Among the strongest then, and no longer in the table.", told, "vanished")),
+        changes("Emerged", "Among the strongest now, and not in the table then.", today, "emerged"),
+        changes("Strengthened", "More often together since than before, beyond chance.", today, "strengthened"),
+        changes("Faded", "Less often together since than before, beyond chance.", today, "faded"),
+        changes("Vanished", "Among the strongest then, and no longer in the table.", today, "vanished")),
       h("div.pair", {},
-        list("Strongest rules", "By the low end of the lift to expect, those that are new first.", told.strongest, { sort: "expected_lift_low" }),
-        list("Unseen, and worth trying", "Never in one basket, but bought alike: pairs to put side by side and see.", told.unseen, { status: "unseen" })));
-    if (plot) this.chart = new Chart(plot, () => bars(told.series), "Baskets of each kept window");
+        list("Strongest rules", "By the low end of the lift to expect, those that are new first.", today.strongest, { sort: "expected_lift_low" }),
+        list("Unseen, and worth trying", "Never in one basket, but bought alike: pairs to put side by side and see.", today.unseen, { status: "unseen" })));
+    if (plot) this.chart = new Chart(plot, () => bars(today.series), "Baskets of each kept window");
   }
 
   sheet() {
-    const { told } = this;
+    const { today } = this;
     const kinds = ["emerged", "strengthened", "faded", "vanished", "strongest", "unseen"];
     return {
       name: "today",
-      title: heading(told),
-      note: sentence(told),
+      title: heading(today),
+      note: sentence(today),
       pictures: [this.chart?.picture()],
       columns: ["kind", "rule", "status", "count", "lift", "before", "since", "expected_lift", "expected_lift_low", "expected_lift_high"],
-      rows: kinds.flatMap((kind) => told[kind].map((rule) => [kind, ruleText(rule), rule.status, rule.count, rule.lift, rule.before, rule.since,
+      rows: kinds.flatMap((kind) => today[kind].map((rule) => [kind, ruleText(rule), rule.status, rule.count, rule.lift, rule.before, rule.since,
         rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high])),
       shown: ["kind", "rule", "count", "lift", "before", "since", "expected_lift"],
     };
@@ -69,13 +69,13 @@ export class TodayView {
   }
 }
 
-const heading = (told) => (parse().query.get("at") ? format.date(told.window.stop) : "Today");
+const heading = (today) => (parse().query.get("at") ? format.date(today.window.stop) : "Today");
 
-function sentence(told) {
-  const { window: { start, baskets }, since } = told;
+export function sentence(today) {
+  const { window: { start, baskets }, since } = today;
   const span = start ? `Since ${format.date(since ?? start)}` : "So far";
   return `${span} the stream brought ${format.plural(baskets, "basket")}`
-    + `${parse().query.get("at") || !told.window.stop ? "." : `, the last of them on ${format.date(told.window.stop)}.`}`;
+    + `${parse().query.get("at") || !today.window.stop ? "." : `, the last of them on ${format.date(today.window.stop)}.`}`;
 }
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, format.count(value)));
@@ -84,14 +84,14 @@ const begin = () => h("div.state", {}, h("h1", {}, "Nothing learned yet"),
   h("p", {}, "Send baskets to ", h("code", {}, "POST /baskets"), ", or let the model learn a file with ", h("code", {}, "omba learn"),
     ". This page fills as windows close."));
 
-function changes(title, said, told, kind) {
-  const rules = told[kind], { since } = told;
-  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(told.counts[kind]))), h("p.soft", {}, said),
-    rules.length ? h("ol.rules", {}, rules.slice(0, FEW).map((rule) => h("li", {}, ruleLink(rule), moved(rule))))
+function changes(title, said, today, kind) {
+  const rules = today[kind], { since } = today;
+  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(today.counts[kind]))), h("p.soft", {}, said),
+    rules.length ? h("ol.rules", {}, rules.slice(0, FEW).map((rule) => h("li", {}, ruleLink(rule), liftChange(rule))))
       : h("p.none", {}, since ? `None since ${format.date(since)}.` : "There is no earlier window to compare with yet."));
 }
 
-function moved(rule) {
+function liftChange(rule) {
   const to = rule.since == null ? format.NOTHING : format.lift(rule.since);
   return h("span.moved", { title: "lift before, and since" },
     rule.before == null ? h("b", {}, to) : rule.since == null ? h("b", {}, `was ${format.lift(rule.before)}`)

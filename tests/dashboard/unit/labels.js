@@ -1,0 +1,35 @@
+import { equal, test } from "./check.js";
+import { inCapitals, ruleLink, ruleText, score, sides, statusMark } from "/static/labels.js";
+import { learn } from "/static/names.js";
+
+const rule = { key: "k", antecedents: ["tea", "cup"], consequents: ["milk"] };
+const plain = (product) => document.createTextNode(product);
+
+test("a rule is its left products, an arrow and its right products", () => {
+  equal(ruleText(rule), "tea and cup ⇒ milk");
+  equal(sides(rule, plain).map((node) => node.textContent).join(""), "tea and cup ⇒ milk");
+});
+
+test("a rule of products known by number is written by their names", () => {
+  learn(1030, "article 30");
+  equal(ruleText({ antecedents: [1030], consequents: [7] }), "article 30 ⇒ 7");
+});
+
+test("a name in capitals is known as one, whatever follows its comma", () => {
+  equal(["FROZEN PIZZA", "SOUP, tomato", "Frozen Pizza", "KIWI", "TEA", "A1-B2", "ÄPFEL"].map(inCapitals),
+    [true, true, false, true, false, false, true]);
+});
+
+test("a link to a rule opens it on the page where it stands", () => {
+  history.replaceState(null, "", "#/product/tea?at=5&open=old");
+  equal(ruleLink(rule, "why").getAttribute("href"), "#/product/tea?at=5&open=k");
+});
+
+test("a status that is not known is shown as observed", () => {
+  equal(statusMark("rare").className, "status rare");
+  equal(statusMark("odd one").className, "status observed");
+});
+
+test("a cosine has two digits", () => {
+  equal([0.876, 1, null].map(score), ["0.88", "1.00", "–"]);
+});
