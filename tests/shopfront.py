@@ -20,6 +20,8 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run", "--disable-quic",
 ]  # fmt: skip
+PATIENCE = 120_000
+"""Milliseconds until the browser is given up: only a test that fails waits for so long, however busy the machine is."""
 OMBA = str(Path(sys.executable).parent / "omba")
 EVIL = "<img src=x onerror=alert(1)>"
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
@@ -109,7 +111,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 class Page:
@@ -121,7 +123,7 @@ class Page:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page, self.address, self.problems = self.context.new_page(), address, []
-        self.page.set_default_timeout(40_000)
+        self.page.set_default_timeout(PATIENCE)
         self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.problems.append(f"dialog {dialog.message}"), dialog.dismiss()))

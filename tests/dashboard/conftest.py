@@ -8,7 +8,7 @@ import pytest
 
 import omba
 from omba.live.keeper import Keeper
-from shopfront import ARGUMENTS, CHROMIUM, Page, Server, shop
+from shopfront import ARGUMENTS, CHROMIUM, PATIENCE, Page, Server, shop
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE)
         yield running
         running.close()
 

@@ -1,21 +1,21 @@
 """The dashboard's modules where they compute: their tests, in unit/, run by the browser's own engine.
 
-A file of unit/ gets a page of its own, which imports it from a server of plain files. Each of its tests is reported by
-its name.
+A file of unit/ gets a page of its own, which imports it, and each of its tests is reported by its name. No server is
+needed: what the page asks for is read from the disk.
 """
 
 import re
-import threading
 from functools import cache
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 import omba.service
+from shopfront import PATIENCE
 
 UNIT = Path(__file__).parent / "unit"
-STATIC = Path(omba.service.__file__).parent / "static"
+FOLDERS = {"static": Path(omba.service.__file__).parent / "static", "unit": UNIT}
 FILES = [path for path in sorted(UNIT.glob("*.js")) if path.name != "check.js"]
 TESTS = [(path.name, name) for path in FILES for name in re.findall(r'^test\("(.+?)", ', path.read_text(), re.M)]
 RUN = """async (file) => {
@@ -25,45 +25,33 @@ RUN = """async (file) => {
 }"""
 
 
-class Files(SimpleHTTPRequestHandler):
-    """The modules and their tests, and an empty page to run them in."""
-
-    def do_GET(self):
-        if self.path == "/":
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>unit tests</title>")
-        else:
-            super().do_GET()
-
-    def translate_path(self, path):
-        _, folder, name = path.partition("?")[0].split("/", 2)
-        return str({"static": STATIC, "unit": UNIT}.get(folder, UNIT / "nowhere") / name)
-
-    def log_message(self, *_):
-        pass
+def answer(route):
+    """What the page asks for: an empty page at first, then the modules and their tests."""
+    folder, _, name = urlsplit(route.request.url).path.removeprefix("/").partition("/")
+    file = FOLDERS.get(folder, UNIT) / (name or "no such file")
+    if folder == "":
+        route.fulfill(body="<!doctype html><title>unit tests</title>", content_type="text/html")
+    elif file.is_file():
+        route.fulfill(path=file, content_type="text/javascript")
+    else:
+        route.fulfill(status=404)
 
 
 @pytest.fixture(scope="module")
 def results(browser):
     """What was wrong with each test of a file, by its name."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Files)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
 
     @cache
     def of(file):
         page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}/")
+        page.set_default_timeout(PATIENCE)
+        page.route("**/*", answer)
+        page.goto("http://unit.test/")
         found = page.evaluate(RUN, file)
         page.close()
         return found
 
-    yield of
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    return of
 
 
 @pytest.mark.parametrize(("file", "name"), TESTS, ids=[f"{file}: {name}" for file, name in TESTS])
