@@ -5,12 +5,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint types tests system bench format clean
+WORKERS ?= 2
+
+.PHONY: demo test quick lint types tests quick-tests system bench format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
 
 test: lint types tests
+
+# What to run while one works: everything but what learns at length or needs a browser, Spark or processes of its own.
+quick: lint types quick-tests
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check
@@ -19,8 +24,15 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
+# At the end: the ten slowest tests, the ten modules that the tests cover least, and how much they cover in all.
 tests: $(VENV)/.test system
-	$(BIN)/pytest -rs
+	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 --cov --cov-report=
+	@$(BIN)/coverage report --sort=cover --skip-empty | sed -n '1,12p;$$p'
+
+QUICK := tests/test_layers.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
+
+quick-tests: $(VENV)/.test
+	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)
 
 # The dashboard is tested in a real browser, and reading from Redis against a real server; where this machine cannot
 # have them, those tests are skipped and say so.

@@ -1,4 +1,5 @@
-"""What all tests share: hypothesis without deadlines, since kernels compile on first use; no skips in CI; a nursery."""
+"""What all tests share: hypothesis without deadlines, since kernels compile on first use; which worker runs which
+tests; no skips in CI; a nursery."""
 
 import json
 import os
@@ -16,10 +17,40 @@ settings.register_profile("omba", deadline=None)
 settings.load_profile("omba")
 
 
+TOGETHER = ("tests/spark", "tests/dashboard", "tests/reproduce", "tests/live", "tests/service", "tests/cli")
+"""Folders that take longest, so that they are begun first; of the first two, all tests go to one worker each, since
+they share a Spark session and a browser."""
+
+
+def group_of(nodeid):
+    """What one worker runs in one go: a file, whose fixtures are then made once, or a folder that shares even more."""
+    return next((folder for folder in TOGETHER[:2] if nodeid.startswith(folder)), nodeid.partition("::")[0])
+
+
+def pytest_collection_modifyitems(items):
+    first = {folder: place for place, folder in enumerate(TOGETHER)}
+    items.sort(key=lambda item: first.get("/".join(item.nodeid.split("/")[:2]), len(first)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    # Groups stay in the order of collection, instead of those with the most tests first.
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
 def left_out(config):
     """The tests that were skipped where none may be, since everything they need can be had."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    return len(reporter.stats.get("skipped", [])) if reporter and os.environ.get("OMBA_CI") else 0
+    # Several workers may each find the same module left out.
+    skipped = {report.nodeid for report in reporter.stats.get("skipped", [])} if reporter else ()
+    return len(skipped) if os.environ.get("OMBA_CI") else 0
 
 
 def pytest_sessionfinish(session):
