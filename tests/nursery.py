@@ -81,7 +81,7 @@ def follow(folder, source, until, settings, **_):
         if not feed.read():
             time.sleep(0.01)
         learner.drain()
-        feed.learned(learner.safe)
+        feed.acknowledge(learner.safe)
     learner.drain()
 
 

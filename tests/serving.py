@@ -9,7 +9,7 @@ import httpx
 import omba
 from omba.live.keeper import Keeper
 from omba.service import create_app
-from omba.service.server import bound, server_of
+from omba.service.server import bind_socket, make_server
 
 WORLD = omba.datasets.synthetic(baskets=2_000, products=120, users=50, days=28, pairs=6, seed=5)
 SMALL = {"dim": 16, "epochs": 2, "pairs": 20_000}
@@ -29,8 +29,8 @@ def served(folder: Path, *arguments, **options):
     """A client of a service that runs in a thread of this process."""
     up = threading.Event()
     app = create_app(folder, *arguments, **options)
-    with bound("127.0.0.1", 0) as door:
-        server = server_of(app, up.set)
+    with bind_socket("127.0.0.1", 0) as door:
+        server = make_server(app, up.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
         thread.start()
         assert up.wait(30)

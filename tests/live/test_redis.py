@@ -109,7 +109,7 @@ class Following:
         while self.feed.read():
             pass
         self.learner.drain()
-        self.feed.learned(self.learner.safe)
+        self.feed.acknowledge(self.learner.safe)
 
     def __enter__(self):
         return self

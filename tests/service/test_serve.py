@@ -15,7 +15,7 @@ import pytest
 
 from omba.cli import run
 from omba.errors import OmbaError
-from omba.service.server import Plan, bound
+from omba.service.server import ServerPlan, bind_socket
 from serving import WORLD, learn
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
@@ -246,9 +246,9 @@ def test_a_host_that_others_can_reach_asks_for_a_token(tmp_path, capsys):
 )
 def test_what_the_learner_would_refuse_is_refused_before_it_is_started(tmp_path, options, says):
     with pytest.raises(OmbaError, match=says):
-        Plan(tmp_path, **options).check()
+        ServerPlan(tmp_path, **options).check()
 
 
 def test_an_address_that_is_not_this_machines_cannot_be_listened_at():
     with pytest.raises(OmbaError, match="cannot be listened at"):
-        bound("no.such.host.invalid", 0)
+        bind_socket("no.such.host.invalid", 0)

@@ -12,7 +12,7 @@ from omba.errors import InputError, UnknownError
 from omba.live import Inbox
 from omba.service.http.limits import Limits
 from omba.service.http.tokens import Tokens, digest
-from omba.service.server import Plan
+from omba.service.server import ServerPlan
 from serving import served
 
 BASKET = {"products": [{"id": "tea", "price": 2.5}, {"id": "milk"}]}
@@ -54,10 +54,12 @@ def test_a_revoked_token_holds_no_longer(tmp_path):
 
 def test_another_host_than_this_machine_needs_a_token(tmp_path):
     with pytest.raises(InputError, match="omba token --model"):
-        _ = Plan(tmp_path, host="0.0.0.0").tokens
+        _ = ServerPlan(tmp_path, host="0.0.0.0").tokens
     Tokens(tmp_path).make(["read"])
-    assert Plan(tmp_path, host="0.0.0.0").tokens is not None
-    assert all(Plan(tmp_path, host=host).tokens is None for host in ("127.0.0.1", "::1", "localhost", "127.0.0.9"))
+    assert ServerPlan(tmp_path, host="0.0.0.0").tokens is not None
+    assert all(
+        ServerPlan(tmp_path, host=host).tokens is None for host in ("127.0.0.1", "::1", "localhost", "127.0.0.9")
+    )
 
 
 def test_with_tokens_each_path_asks_for_its_scope(tmp_path, inbox):

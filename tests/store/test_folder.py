@@ -74,7 +74,7 @@ def test_a_folder_tells_what_it_holds(folder):
     assert folder.position() == folder.manifest()["position"] == model.position
     assert rules.num_rows > 0
     assert len(folder.history.entries) == len(folder.stamp.entries) == 2
-    assert folder.synced().end == 300
+    assert folder.read_synced().end == 300
     assert folder.learner_file.exists()
 
 
@@ -104,6 +104,6 @@ def test_one_learner_holds_a_folder_at_a_time(tmp_path):
 
 def test_a_folder_that_is_not_there_is_no_model_and_stays_so(tmp_path):
     folder = ModelFolder(tmp_path / "nothing")
-    assert (folder.exists, folder.manifest(), folder.position(), folder.synced()) == (False, {}, {}, None)
+    assert (folder.exists, folder.manifest(), folder.position(), folder.read_synced()) == (False, {}, {}, None)
     assert folder.stamp.snapshot == ""
     assert not folder.path.exists()

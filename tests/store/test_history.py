@@ -286,7 +286,7 @@ def test_vectors_read_row_by_row_are_those_read_at_once(tmp_path: Path) -> None:
     history = History(tmp_path)
     record(history, tick("2017-10-01"))
     (entry,) = history.entries
-    np.testing.assert_array_equal(entry.mapped()[[3, 0]], entry.vectors[[3, 0]])
+    np.testing.assert_array_equal(entry.map_vectors()[[3, 0]], entry.vectors[[3, 0]])
 
 
 def test_rules_read_back_from_a_table_are_the_rules(tmp_path: Path) -> None:

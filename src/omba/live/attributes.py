@@ -1,4 +1,4 @@
-"""Attributes: what products are told to be as they come along: name, department, category and the like."""
+"""Attributes: how baskets describe their products: name, department, category and the like."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN = ("id", "price", "quantity")
 
 
 class Attributes:
-    """A table of all products that were told of, the first word on each counting, as in files."""
+    """A table of all products that were described; as in files, the first description of a product counts."""
 
     def __init__(self, table: pa.Table | None) -> None:
         self.known: dict[Label, dict[str, Any]] = {}
@@ -23,12 +23,12 @@ class Attributes:
         self.changed = False
 
     def add(self, basket: Mapping[str, Any]) -> None:
-        """Take in what a basket tells of its products."""
+        """Take in how a basket describes its products."""
         for product in basket["products"]:
             if len(product) > 1 and product["id"] not in self.known:
-                told = {name: value for name, value in product.items() if name not in PLAIN}
-                if told:
-                    self.known[product["id"]] = {"product": product["id"], **told}
+                described = {name: value for name, value in product.items() if name not in PLAIN}
+                if described:
+                    self.known[product["id"]] = {"product": product["id"], **described}
                     self.changed = True
 
     def on(self, window: Baskets) -> Baskets:

@@ -82,7 +82,7 @@ class FileFeed:
         self.gatherer.flush((self.lines.path.name, self.lines.offset), utc_now())
         return self._hand_on(everything=True)
 
-    def learned(self, before: int) -> None:
+    def acknowledge(self, before: int) -> None:
         """Baskets before this one are in a snapshot; files need not know."""
 
     def close(self) -> None:

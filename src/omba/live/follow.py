@@ -34,7 +34,7 @@ class Feed(Protocol):
         """Hand on what waits for its end, since nothing has come for a while."""
         ...
 
-    def learned(self, before: int) -> None:
+    def acknowledge(self, before: int) -> None:
         """Told after a snapshot: it has learned all baskets before this one."""
         ...
 
@@ -65,7 +65,7 @@ def follow(
             stop.wait(RETRY)
             handed = 0
         learner.drain(stop)
-        feed.learned(learner.safe)
+        feed.acknowledge(learner.safe)
         progress(handed)
         if not handed:
             stop.wait(PAUSE)

@@ -52,7 +52,7 @@ class Keeper:
 
     def due(self, model: OMBA, window: Baskets) -> Due:
         """Which entries are due before and after a window that the model is about to learn."""
-        return Due() if self.every is None else Due(self._ended(model, window), self._ends(window))
+        return Due() if self.every is None else Due(self._due_before(model, window), self._due_after(window))
 
     def learn(self, model: OMBA, window: Baskets) -> None:
         """Have the model learn a window, and keep it first if the window begins another span."""
@@ -92,7 +92,7 @@ class Keeper:
         if self.every is not None:
             self.record(model, tick, last)
 
-    def _ended(self, model: OMBA, window: Baskets) -> int | None:
+    def _due_before(self, model: OMBA, window: Baskets) -> int | None:
         """The end of the span that the model is in, if the window begins another one."""
         if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
             return None
@@ -101,7 +101,7 @@ class Keeper:
         known, coming = span.keys(np.array([model.last_time, begin]), window.clock).tolist()
         return span.bounds(coming, window.clock)[0] if coming > known else None
 
-    def _ends(self, window: Baskets) -> int | None:
+    def _due_after(self, window: Baskets) -> int | None:
         """The end of the window, if a span ends with it."""
         if self.every is None or window.start is None or window.stop is None:
             return None

@@ -199,13 +199,14 @@ class Learner:
             baskets_learned=windows.learned,
             baskets_late=windows.late,
             windows_closed=windows.closed_windows,
-            last_window=last and {**last, "start": shown(clock, last["start"]), "stop": shown(clock, last["stop"])},
+            last_window=last
+            and {**last, "start": show_tick(clock, last["start"]), "stop": show_tick(clock, last["stop"])},
             learning=learning,
             error=error,
         )
 
 
-def shown(clock: Clock, tick: int | None) -> str | int | None:
+def show_tick(clock: Clock, tick: int | None) -> str | int | None:
     """A moment as it goes into JSON."""
     if tick is None:
         return None

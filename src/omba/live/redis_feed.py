@@ -87,8 +87,8 @@ class RedisFeed:
         """Entries are whole baskets: nothing waits."""
         return 0
 
-    def learned(self, before: int) -> None:
-        """Acknowledge what a snapshot has learned."""
+    def acknowledge(self, before: int) -> None:
+        """Acknowledge to the server what a snapshot has learned."""
         done = []
         while self.waiting and self.waiting[0][0] < before:
             done.append(self.waiting.popleft()[1])

@@ -65,7 +65,7 @@ def status(folder: str | PathLike[str]) -> dict[str, Any]:
     `learning` tells whether a window is being learned right now, `error` what keeps the learner from going on.
     """
     folder = ModelFolder(folder)
-    synced, learner = folder.synced(), read(folder)
+    synced, learner = folder.read_synced(), read(folder)
     position = {} if "baskets_learned" in learner else folder.position()
     accepted = max(synced.end if synced else 0, learner.get("baskets_learned", 0))
     learned = learner.get("baskets_learned", position.get("learned", 0))

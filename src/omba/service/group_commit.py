@@ -38,7 +38,7 @@ class GroupCommit:
         loop = asyncio.get_running_loop()
         while self._waiting:
             now, self._waiting = self._waiting, []
-            answers = await loop.run_in_executor(self._thread, self._settled, [entered for entered, _ in now])
+            answers = await loop.run_in_executor(self._thread, self._settle_all, [entered for entered, _ in now])
             for (_, done), found in zip(now, answers, strict=True):
                 if done.cancelled():
                     continue
@@ -48,7 +48,7 @@ class GroupCommit:
                     done.set_exception(found)
         self._flusher = None
 
-    def _settled(self, entered: list[Entered]) -> list[Receipt | Exception]:
+    def _settle_all(self, entered: list[Entered]) -> list[Receipt | Exception]:
         out: list[Receipt | Exception] = []
         for one in entered:
             try:

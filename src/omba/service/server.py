@@ -75,7 +75,7 @@ def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
     tokens = plan.tokens
     plan.check()
     with ExitStack() as ends:
-        door = ends.enter_context(bound(plan.host, plan.port))
+        door = ends.enter_context(bind_socket(plan.host, plan.port))
         inbox, learner = None, None
         if not plan.read_only:
             inbox = Inbox(plan.folder, plan.every, plan.lateness)
@@ -97,10 +97,10 @@ def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             # The server raises the signal that ended it once more when it has ended; what comes then is our own end.
             ends.callback(signal.signal, number, signal.signal(number, lambda *_: None))
-        server_of(app, begin).run(sockets=[door])
+        make_server(app, begin).run(sockets=[door])
 
 
-def server_of(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
+def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     """What answers at a socket: `run(sockets=[…])` does until a signal comes or `should_exit` is set."""
     config = uvicorn.Config(
         app, http=Patient, ws="none", log_level="warning", access_log=False, server_header=False, proxy_headers=False,
@@ -136,7 +136,7 @@ class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.loop.call_later(seconds, late)
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """A socket at an address; one that is taken is told in a sentence."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, or asyncio would let small answers wait for 40 ms to be sent with the next (Nagle).

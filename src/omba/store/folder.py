@@ -121,7 +121,7 @@ class ModelFolder:
         """Let the journal go as far as a snapshot has learned it."""
         forget(self.path / JOURNAL, before)
 
-    def synced(self) -> Synced | None:
+    def read_synced(self) -> Synced | None:
         """How far the journal is on the disk; None where there is none yet."""
         return Synced.read(self.path / JOURNAL)
 

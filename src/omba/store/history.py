@@ -113,7 +113,7 @@ class Entry:
         places: NDArray[np.float32] | None = self._array("places")
         return places
 
-    def mapped(self) -> NDArray[np.float16]:
+    def map_vectors(self) -> NDArray[np.float16]:
         """The vectors as they lie on the disk: rows are read as they are asked for."""
 
         def place() -> NDArray[np.float16]:

@@ -40,7 +40,7 @@ class HistoryEntry:
 
     @cached_property
     def vectors(self) -> NDArray[np.float16]:
-        return self.entry.mapped().view(np.ndarray)
+        return self.entry.map_vectors().view(np.ndarray)
 
     @cached_property
     def rules(self) -> Rules:
