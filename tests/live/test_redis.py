@@ -12,7 +12,7 @@ import time
 import pytest
 
 import omba
-from omba.live import Inbox, Learner, streams
+from omba.live import Inbox, Learner, redis_feed
 from omba.live.follow import follow
 from omba.live.redis_feed import RedisFeed
 from omba.store.journal import Tail
@@ -218,8 +218,8 @@ def test_a_server_that_goes_away_is_asked_again_until_it_is_back(server, world, 
 
 
 def test_more_entries_than_ids_are_remembered_are_acknowledged_from_the_journal(server, world, tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "WAITING", 100)
-    monkeypatch.setattr(streams, "COUNT", 50)
+    monkeypatch.setattr(redis_feed, "WAITING", 100)
+    monkeypatch.setattr(redis_feed, "COUNT", 50)
     server.send(told(world))
     with Following(server, tmp_path / "model") as following:
         while following.feed.read():
