@@ -28,17 +28,7 @@ UNITS = 1_000
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind.
-
-    Parameters
-    ----------
-    report
-        All that is finished.
-    folder
-        Where it is written.
-    asked
-        The ids that were asked for.
-    """
+    """What a run left behind: the report of all that is finished, its folder, and the ids that were asked for."""
 
     report: Reproduction
     folder: Path
