@@ -29,7 +29,7 @@ tests: $(VENV)/.test system
 	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 --cov --cov-report=
 	@$(BIN)/coverage report --sort=cover --skip-empty | sed -n '1,12p;$$p'
 
-QUICK := tests/test_layers.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
+QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
 
 quick-tests: $(VENV)/.test
 	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)

@@ -19,7 +19,7 @@ from omba.cli.sources import ColumnOptions, open_source, say_report
 from omba.cli.spark import learn_on_spark, master_of
 from omba.errors import SettingError
 from omba.model import OMBA
-from omba.report.figures import counted
+from omba.report.figures import count_of
 from omba.settings import PAPER
 from omba.store import ModelFolder
 
@@ -151,6 +151,6 @@ def summary(learner: OMBA) -> dict[str, Any]:
 def sentence(facts: dict[str, Any]) -> str:
     """The figures in words."""
     until = "" if facts["until"] is None else f", until {facts['until']}"
-    users = f" and {counted(facts['users'], 'user')}" if facts["users"] else ""
-    windows = f"{counted(facts['baskets'], 'basket')} in {counted(facts['windows'], 'window')}"
-    return f"learned {windows}{until}: {counted(facts['products'], 'product')}{users}"
+    users = f" and {count_of(facts['users'], 'user')}" if facts["users"] else ""
+    windows = f"{count_of(facts['baskets'], 'basket')} in {count_of(facts['windows'], 'window')}"
+    return f"learned {windows}{until}: {count_of(facts['products'], 'product')}{users}"

@@ -13,7 +13,7 @@ from omba.cli.output import give, write_json
 from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.report.figures import STRONG, counted, number, strong_rows
+from omba.report.figures import STRONG, count_of, number, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, mining_input
@@ -65,9 +65,9 @@ def rules(
     )
     if out is not None:
         found.write(out)
-        terminal.say(f"{counted(len(found), 'rule')} written to {out}", "dim")
+        terminal.say(f"{count_of(len(found), 'rule')} written to {out}", "dim")
     columns, rows = table(found, sort)
-    title = f"{counted(len(found), 'rule')} from {counted(found.n, 'basket')}"
+    title = f"{count_of(len(found), 'rule')} from {count_of(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")

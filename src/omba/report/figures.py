@@ -39,10 +39,10 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) >= 0.001 else "0"
 
 
-def counted(count: int, thing: str) -> str:
+def count_of(count: int, thing: str) -> str:
     """So many things.
 
-    >>> counted(1, "rule"), counted(1_200, "rule")
+    >>> count_of(1, "rule"), count_of(1_200, "rule")
     ('1 rule', '1,200 rules')
     """
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
