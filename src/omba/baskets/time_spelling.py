@@ -134,6 +134,10 @@ def read_iso(text: str) -> tuple[int, bool]:
     >>> read_iso("1970-01-02T01:00+01:00"), read_iso("1970-1-2")
     ((86400000000, True), (86400000000, False))
     """
+    if len(text) in (10, 16, 19, 26) and text[4] == text[7] == "-" and text[10:11] in "T " and text[13:14] in ":":
+        # The usual forms; Python reads them quicker, and to the same.
+        usual = datetime.fromisoformat(text)
+        return _bounded(ticks(usual)), usual.tzinfo is not None
     found = _ISO.fullmatch(text)
     if found is None:
         raise ValueError(text)

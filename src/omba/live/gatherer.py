@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from omba.baskets import Clock, Label
@@ -25,8 +26,10 @@ from omba.sources.columns import Columns, recognise, resolve
 
 log = logging.getLogger("omba")
 
-NAMES = {"basket": "id", "product": "product", "user": "user", "store": "store"}
-"""The roles whose values are labels, and what they are called in a basket."""
+LABELS = ("basket", "product", "user", "store")
+NUMBERS = ("price", "quantity")
+VISIT = (("basket", "id"), ("user", "user"), ("store", "store"), ("time", "tick"))
+"""The roles that tell of a basket, and what they are called there."""
 FORGOTTEN = 10_000
 """Baskets after which one whose rows go on is not known any more."""
 
@@ -141,7 +144,7 @@ class Gatherer:
 
     def _settle(self, rows: list[dict[str, Any]], columns: Columns) -> None:
         """Decide by the rows at hand how labels and times are spelt from now on."""
-        for role in NAMES:
+        for role in LABELS:
             values = [row.get(columns.roles[role]) for row in rows] if role in columns.roles else []
             texts = [value for value in values if isinstance(value, str) and value]
             if self.untyped and are_whole(texts):
@@ -183,23 +186,31 @@ class Gatherer:
         day = self._clock.day(basket["tick"])
         return (basket["user"], day), day
 
+    @cached_property
+    def _spelling(self) -> TimeSpelling:
+        """How times are written, once that is settled."""
+        assert self.types.time is not None
+        return TimeSpelling(self.types.time)
+
     @property
     def _clock(self) -> Clock:
-        return TimeSpelling(self.types.time).clock if self.types.time else Clock.DATETIME
+        return self._spelling.clock if self.types.time else Clock.DATETIME
 
     def _basket(self, row: Mapping[str, Any], columns: Columns) -> dict[str, Any] | None:
         """The basket of a row with its product; None where the row is dropped, which is counted."""
         values = self._values(row, columns)
-        for role in ("price", "quantity"):
+        for role in NUMBERS:
             if role in columns.roles:
                 values[role] = self._number(role, row.get(columns.roles[role]))
         if self._drops(values, self._rules):
             return None
         product = self._describe_once(values["product"], row, columns)
-        return {
-            **self._visit(values),
-            "products": [product | {role: values[role] for role in ("price", "quantity") if role in values}],
-        }
+        for role in NUMBERS:
+            if role in values:
+                product[role] = values[role]
+        basket = self._visit(values)
+        basket["products"] = [product]
+        return basket
 
     def _drops(self, values: Mapping[str, Any], rules: list[RowRule]) -> bool:
         reason = drop_reason(values, rules)
@@ -210,7 +221,7 @@ class Gatherer:
     def _values(self, row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
         """The labels of a row and the tick of its time, by role; None where there is none."""
         values: dict[str, Any] = {
-            role: self._label(role, row.get(columns.roles[role])) for role in NAMES if role in columns.roles
+            role: self._label(role, row.get(columns.roles[role])) for role in LABELS if role in columns.roles
         }
         if "time" in columns.roles:
             values["time"] = self._tick(row.get(columns.roles["time"]))
@@ -221,12 +232,11 @@ class Gatherer:
             return None
         if self.types.time is None:
             self.types.time = TimeSpelling.of([time], self.title).name
-        return TimeSpelling(self.types.time).read(time)
+        return self._spelling.read(time)
 
     def _visit(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """What a row tells of its basket."""
-        names = {"basket": "id", "user": "user", "store": "store", "time": "tick"}
-        return {name: values[role] for role, name in names.items() if values.get(role) is not None}
+        return {name: values[role] for role, name in VISIT if values.get(role) is not None}
 
     def _whole_basket(self, row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
         """A row that is a basket, its products in a list."""
@@ -246,7 +256,7 @@ class Gatherer:
         name = recognise("product", list(fields)) or "id"
         # Labels in a list are as given: what the first rows settle is for columns of rows.
         values: dict[str, Any] = {"product": self._label("listed", fields.pop(name, None))}
-        for role in ("price", "quantity"):
+        for role in NUMBERS:
             if role in fields:
                 values[role] = fields[role] = self._number(role, fields[role])
         return None if self._drops(values, drop_rules(values)) else {"id": values["product"], **fields}

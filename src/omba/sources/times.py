@@ -85,7 +85,8 @@ def _numbers(column: Column, sql: str) -> Times:
 
 def _text(column: Column) -> Times:
     x = f"nullif(trim({column.sql}), '')"
-    iso = f"trim(x) = '' OR {_bounded('epoch_us(try_cast(trim(x) AS TIMESTAMPTZ))')} IS NOT NULL"
+    years = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999'"
+    iso = f"trim(x) = '' OR try_cast(trim(x) AS TIMESTAMPTZ) BETWEEN {years}"
     if column.all(iso):
         return _iso(column, x)
     for pattern in PATTERNS:
