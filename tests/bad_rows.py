@@ -19,13 +19,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as parquet
-from omba.live.pile import Pile, Words
 
 from omba.baskets import Baskets, Clock
 from omba.baskets.reasons import NO_BASKET, NO_PRODUCT, NO_TIME, RETURNED
 from omba.errors import InputError
 from omba.live.gatherer import Gatherer
 from omba.live.growing_file import GrowingFile
+from omba.live.open_window import OpenWindow, Vocabularies
 from omba.live.records import Record, record, tick_of
 from omba.sources import read_baskets, stream_baskets
 from omba.sources.formats import TEXT
@@ -196,11 +196,11 @@ def _stream(path: Path) -> Outcome:
 
 def _window(records: Sequence[Record]) -> Baskets:
     """The records as the learner takes them out of the journal."""
-    pile = Pile(Words())
+    window = OpenWindow(Vocabularies())
     for number, one in enumerate(records):
         basket = json.loads(one.line)
-        pile.add(number, tick_of(basket["time"]), basket)
-    return pile.window(records[0].clock if records else Clock.NONE, None, None)
+        window.add(number, tick_of(basket["time"]), basket)
+    return window.window(records[0].clock if records else Clock.NONE, None, None)
 
 
 def follow(path: Path) -> Outcome:
