@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import product
@@ -135,9 +136,10 @@ def read_iso(text: str) -> tuple[int, bool]:
     ((86400000000, True), (86400000000, False))
     """
     if len(text) in (10, 16, 19, 26) and text[4] == text[7] == "-" and text[10:11] in "T " and text[13:14] in ":":
-        # The usual forms; Python reads them quicker, and to the same.
-        usual = datetime.fromisoformat(text)
-        return _bounded(ticks(usual)), usual.tzinfo is not None
+        # The usual forms; Python reads them quicker, and to the same, but for midnight as 24:00.
+        with suppress(ValueError):
+            usual = datetime.fromisoformat(text)
+            return _bounded(ticks(usual)), usual.tzinfo is not None
     found = _ISO.fullmatch(text)
     if found is None:
         raise ValueError(text)
