@@ -93,7 +93,7 @@ def _text(column: Column) -> Times:
         if column.all(f"trim(x) = '' OR {_parse('trim(x)', pattern)} IS NOT NULL"):
             return Times(_parse(x, pattern), Clock.DATETIME, _remark(column, pattern))
     best = max([iso, *(f"{_parse('x', pattern)} IS NOT NULL" for pattern in PATTERNS)], key=lambda c: column.ask(c))
-    wrong = f"trim(x) <> '' AND NOT ({best})"
+    wrong = f"trim(x) <> '' AND ({best}) IS NOT TRUE"
     raise InputError(
         f"time column {column.name!r} holds {column.ask(wrong)[0]:,} values of {column.total():,} that are no time "
         f"({column.first(wrong)}): write times as {ISO_EXAMPLE}, all in one spelling, or give --time another column"
