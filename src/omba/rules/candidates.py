@@ -81,6 +81,12 @@ class Candidates:
         expected, low, high = given.expect(left, right, similarity, count)
         return cls(left[:, None], right, similarity, count, given.counts[left], expected, low, high, seen)
 
+    @classmethod
+    def none(cls) -> Candidates:
+        """No candidates at all."""
+        rows, numbers = np.empty(0, np.int64), np.empty(0, np.float64)
+        return cls(rows[:, None], rows, numbers, rows, rows, numbers, numbers, numbers, np.empty(0, bool))
+
     def __len__(self) -> int:
         return len(self.consequent)
 

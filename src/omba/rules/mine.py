@@ -10,7 +10,7 @@ import logging
 from typing import Unpack
 
 from omba.errors import SettingError, UnknownError, nearest
-from omba.rules.candidates import candidates
+from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
@@ -56,6 +56,9 @@ def mine(
         raise SettingError(f"top={top} rules of up to {antecedents} antecedents are none: give 1 or more of each")
     column, where, hashing = order(given, preset, sort), where or Filter(), Hashing(preset, **tables)
     scope, chosen = Scope.of(given, where, min_count), given.choose(hashing)
+    if not scope.pairs:
+        # Nothing lies in the range of prices: no rules, as of any other filter that nothing passes.
+        return build_table(given, [Candidates.none()], chosen)
     pool = top if preset == "paper" and where == Filter() else max(POOL, top)
     for attempt in range(ROUNDS + 1):
         around = max(FAR, pool) if preset == "default" and far(column, where) else pool

@@ -50,13 +50,13 @@ class Scope:
         one_of = [np.arange(len(known)) == row for row in rows if row >= 0]
         if where.category is not None:
             one_of.append(np.isin(np.arange(len(known)), given.catalogue.members(where.category)))
-        if given.prices is not None and where.priced:
-            known &= within(given.prices, where.min_price, where.max_price)
         if known.sum() < 2:
             raise InputError(
-                f"{known.sum()} of {len(known)} products were met in {min_count} baskets or more and pass the filters: "
+                f"{known.sum()} of {len(known)} products were met in {min_count} baskets or more: "
                 "learn more baskets, or ask for less"
             )
+        if given.prices is not None and where.priced:
+            known &= within(given.prices, where.min_price, where.max_price)
         return cls(known, one_of, rows[1], rows[2], where.status)
 
     @property
