@@ -14,13 +14,14 @@ from typer.main import get_command
 import omba
 from omba.cli import app, run
 from omba.errors import OmbaError
+from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.rules import Filter, Rules, lsh
 from omba.rules.diff import read_rules
 from omba.rules.from_model import catalogue_of, mining_input
 from omba.service.views.rule_index import FIELDS
 from omba.service.views.rule_key import key_of
-from omba.store.keeper import Keeper, history_of
+from omba.store import ModelFolder
 from serving import served
 
 EACH = 250
@@ -85,8 +86,8 @@ def doors(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("doors") / request.param
     model, keeper = OMBA(dim=12, epochs=2, pairs=20_000), Keeper(folder, "week", fresh=True)
     for window in shop(request.param == "numbered").windows("1d"):
-        model.partial_fit(window)
-    keeper.end(model)
+        keeper.learn(model, window)
+    keeper.finish(model)
     given = mining_input(model)
     assert given.choose().shape != (4, 11), "or nothing is told from the paper's F and H"
     # Typer would build all commands anew for each question.
@@ -95,7 +96,7 @@ def doors(request, tmp_path_factory):
     patch.setattr(OMBA, "load", staticmethod(lambda folder: model))
     patch.setattr("omba.rules.from_model.mining_input", lambda model, evidence=None: given)
     patch.setattr(import_module("omba.cli.rules"), "mining_input", lambda model: given)
-    table = read_rules(history_of(folder).entries[-1].rules, catalogue_of(model))
+    table = read_rules(ModelFolder(folder).history.entries[-1].rules, catalogue_of(model))
     with served(folder) as client:
         yield Doors(str(folder), model, client, table, None)
     patch.undo()

@@ -16,7 +16,9 @@ from omba.baskets import Baskets
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.rules.filter import Filter
-from omba.rules.from_model import mine_rules
+from omba.rules.from_model import mining_input
+from omba.rules.mine import mine
+from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules, joined
 from omba.rules.standing import Standing
@@ -58,23 +60,29 @@ class CurrentRules:
             if self._state is None or self._state[0] + self._noted != model.n_windows:
                 # Something was learned without a note of it: any pair may have changed.
                 self._standing.forget()
-            self._rules = compose(model, self._standing.rules) if self._follows else look_over(model)
+            self._rules = (
+                compose(model, lambda given: self._standing.rules(model, given)) if self._follows else look_over(model)
+            )
             self._state, self._noted = state, 0
         return self._rules
 
 
 def look_over(model: OMBA) -> Rules | None:
     """The rules to be published of a model of which nothing is known yet: all its pairs are looked at."""
-    return compose(model, lambda model: mine_rules(model, top=best_count()))
+    return compose(model, lambda given: mine(given, best_count()))
 
 
-def compose(model: OMBA, best: Callable[[OMBA], Rules]) -> Rules | None:
-    """The best rules, as they are given, and the rare and unseen ones after them; None where there are none yet."""
+def compose(model: OMBA, best: Callable[[MiningInput], Rules]) -> Rules | None:
+    """The best rules, as they are found, and the rare and unseen ones after them; None where there are none yet.
+
+    All are mined from one input, so that the nearest pairs are looked for once, and F and H are the same in all.
+    """
     with suppress(InputError), quietly():
-        tables = [best(model)]
+        given = mining_input(model)
+        tables = [best(given)]
         for status, least in (("rare", MIN_COUNT), ("unseen", max(MIN_COUNT, model.n_baskets // KNOWN))):
             with suppress(InputError):
-                tables.append(mine_rules(model, top=RULES // SELDOM, where=Filter(status=status), min_count=least))
+                tables.append(mine(given, RULES // SELDOM, where=Filter(status=status), min_count=least))
         return joined(tables)
     return None
 

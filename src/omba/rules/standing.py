@@ -99,9 +99,12 @@ class Standing:
         """Whether all pairs have to be looked at."""
         return self._hashing is None or self._age > self.every
 
-    def rules(self, model: OMBA) -> Rules:
-        """The best rules of a model whose windows were noted."""
-        given = mining_input(model)
+    def rules(self, model: OMBA, given: MiningInput | None = None) -> Rules:
+        """The best rules of a model whose windows were noted.
+
+        Where what mining is `given` of it is at hand, F and H are those chosen for it; else those of the last look.
+        """
+        fresh, given = given, given or mining_input(model)
         scope = Scope.of(given, Filter(), self.min_count)
         if self._hashing is None or self._due:
             return self._look(given, scope)
@@ -111,7 +114,8 @@ class Standing:
             return self._look(given, scope)
         best = found[0]
         larger = grow(given, best.best(given, DEFAULT_ORDER, EDGES), self.antecedents)
-        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], self._hashing).head(self.top)
+        hashing = self._hashing if fresh is None else fresh.choose()
+        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], hashing).head(self.top)
 
     def _look(self, given: MiningInput, scope: Scope) -> Rules:
         """What mining finds among all pairs. Those that stand are kept, for the windows that follow."""
