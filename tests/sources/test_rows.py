@@ -54,6 +54,16 @@ def test_over_http_a_basket_with_a_product_is_kept_and_one_without_is_refused_wh
     assert found.dropped == {REFUSED: sum(case.becomes == NO_PRODUCT for case, _ in needs)}
 
 
+def test_lists_of_products_hold_the_same_labels() -> None:
+    baskets = read_baskets([["tea", "", None, float("nan"), 7, 13085.0, "007", "²", " ", "--5"], [None]])
+
+    assert [basket.products for basket in baskets] == [["tea", 7, 13085, "007", "²", " ", "--5"]]
+    assert baskets.report.dropped == {NO_PRODUCT: 4}
+    for odd in (1.5, float("inf"), True, 2**64, [1]):
+        with pytest.raises(InputError, match="a product is text or a whole number"):
+            read_baskets([[odd]])
+
+
 UNTYPED = ["CSV", "CSV followed"]
 TYPED = ["JSON lines", "Parquet", "pandas", "JSON lines followed"]
 """One reader of each kind, for questions that are asked of many columns."""

@@ -83,7 +83,7 @@ class TimeSpelling:
             if self.name in (ISO, ZONED):
                 tick, zoned = read_iso(str(value).strip())
                 return tick if zoned == (self.name == ZONED) else None
-            return _bounded(ticks(datetime.strptime(str(value).strip(), self.name)))
+            return _check_bounds(ticks(datetime.strptime(str(value).strip(), self.name)))
         except (ValueError, OverflowError):
             return None
 
@@ -139,7 +139,7 @@ def read_iso(text: str) -> tuple[int, bool]:
         # The usual forms; Python reads them quicker, and to the same, but for midnight as 24:00.
         with suppress(ValueError):
             usual = datetime.fromisoformat(text)
-            return _bounded(ticks(usual)), usual.tzinfo is not None
+            return _check_bounds(ticks(usual)), usual.tzinfo is not None
     found = _ISO.fullmatch(text)
     if found is None:
         raise ValueError(text)
@@ -153,7 +153,7 @@ def read_iso(text: str) -> tuple[int, bool]:
     if int(minute or 0) > 59 or int(second or 0) > 59 or since > timedelta(days=1):
         raise ValueError(text)
     moment = datetime(int(year), int(month), int(day)) + since
-    tick = _bounded(ticks(moment if zone is None else moment.replace(tzinfo=_zone(zone))))
+    tick = _check_bounds(ticks(moment if zone is None else moment.replace(tzinfo=_zone(zone))))
     return tick, zone is not None
 
 
@@ -170,12 +170,12 @@ def read_time(value: object) -> tuple[Clock, int]:
             raise ValueError(value)
         return TimeSpelling(name).clock, tick
     if isinstance(value, datetime):
-        return Clock.DATETIME, _bounded(ticks(value))
+        return Clock.DATETIME, _check_bounds(ticks(value))
     if not isinstance(value, str):
         raise ValueError(value)
     try:
         # Python reads the same and more of ISO 8601, and quicker; what it does not read may be of the looser kind.
-        return Clock.DATETIME, _bounded(ticks(datetime.fromisoformat(value)))
+        return Clock.DATETIME, _check_bounds(ticks(datetime.fromisoformat(value)))
     except ValueError:
         return Clock.DATETIME, read_iso(value.strip())[0]
 
@@ -185,7 +185,7 @@ def is_missing(value: object) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
-def _bounded(tick: int) -> int:
+def _check_bounds(tick: int) -> int:
     if not FIRST_TICK <= tick <= LAST_TICK:
         raise ValueError(tick)
     return tick

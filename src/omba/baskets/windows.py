@@ -32,6 +32,13 @@ class Every:
     Days and hours are counted from 1970-01-01, so that the same moment falls in the same window wherever a
     stream begins; weeks begin on Monday, months on the first.
 
+    Parameters
+    ----------
+    count
+        How many units.
+    unit
+        `baskets`, or a unit of time: `m`, `h`, `d`, `week` or `month`.
+
     >>> Every.parse("7d")
     Every(count=7, unit='d')
     >>> Every.parse(500)

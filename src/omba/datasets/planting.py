@@ -76,7 +76,7 @@ def make_rows(plan: WorldPlan, users: Ints, days: Ints, random: np.random.Genera
         _both(plan.complementary, TOGETHER, n, random),
         _either(plan.complementary, APART, n, random),
         _both(plan.rare, plan.rarity, n, random),
-        _bridged(plan, n, random),
+        _bridge_rows(plan, n, random),
         _seasonal(plan, days, random),
     ]
     basket, product = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -114,7 +114,7 @@ def _either(pairs: Ints, rate: float, n: int, random: np.random.Generator) -> Ro
     return basket, pairs[which, random.integers(2, size=len(which))]
 
 
-def _bridged(plan: WorldPlan, n: int, random: np.random.Generator) -> Rows:
+def _bridge_rows(plan: WorldPlan, n: int, random: np.random.Generator) -> Rows:
     basket, which = _events(plan.bridged, 2 * TOGETHER, n, random)
     # The side is the basket's own, so that a pair does not meet where the die falls on it twice.
     side = plan.bridged[which, (basket + which) % 2]

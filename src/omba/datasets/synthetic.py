@@ -31,8 +31,18 @@ CHUNK = 200_000
 
 @dataclass(frozen=True)
 class Truth:
-    """What was planted: pairs of products by kind, the bridge of each bridged pair, the season of each seasonal
-    one (its first day, and the day after its last, counted from the start), and the favourites of each user.
+    """What was planted.
+
+    Parameters
+    ----------
+    complementary, rare, bridged, seasonal
+        Pairs of products by kind.
+    bridges
+        The bridge of each bridged pair.
+    seasons
+        Of each seasonal pair the first day, and the day after its last, counted from the start.
+    habits
+        The favourites of each user.
     """
 
     complementary: list[Pair]
@@ -46,7 +56,17 @@ class Truth:
 
 @dataclass(frozen=True)
 class World:
-    """A world by its size and seed, made when it is asked for: all at once, or a chunk at a time."""
+    """A world by its size and seed, made when it is asked for: all at once, or a chunk at a time.
+
+    Parameters
+    ----------
+    n_baskets, n_products, n_users, n_days
+        Its size.
+    n_pairs
+        How many pairs of each kind are planted.
+    seed
+        The same seed gives the same world.
+    """
 
     n_baskets: int
     n_products: int

@@ -43,13 +43,13 @@ class Wheel:
 
     def paths(self) -> list[Path]:
         """The data files, in the order of `files`."""
-        for folder in (self._installed(), cache_folder() / f"{self.package}-{self.version}"):
+        for folder in (self._find_installed(), cache_folder() / f"{self.package}-{self.version}"):
             found = [folder / file for file in self.files] if folder else []
             if found and all(path.is_file() for path in found):
                 return found
         return self._fetch()
 
-    def _installed(self) -> Path | None:
+    def _find_installed(self) -> Path | None:
         # Found without importing it, since the package itself needs pandas and more.
         spec = importlib.util.find_spec(self.files[0].split("/")[0])
         return Path(spec.origin).parent.parent if spec and spec.origin else None

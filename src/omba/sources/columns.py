@@ -34,9 +34,16 @@ ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class Columns:
-    """The name of the column in each role, and of the attributes: what they are called here → there.
+    """The name of the column in each role, and of the attributes. Without a basket column a basket is a user's day.
 
-    Without a basket column a basket is what one user bought on one day.
+    Parameters
+    ----------
+    roles
+        The column in each role.
+    attributes
+        The columns that describe products, by what they are called from then on.
+    recognised
+        The roles that were not named by the caller.
     """
 
     roles: dict[str, str]
@@ -63,7 +70,7 @@ def resolve(
     for named in [*filter(None, given.values()), *(attributes or ())]:
         if named not in existing:
             remedy = nearest(named, existing) or ": name one of these"
-            raise InputError(f"{title} has no column {named!r} among {listed(existing)}{remedy}")
+            raise InputError(f"{title} has no column {named!r} among {list_names(existing)}{remedy}")
     roles = {role: name for role in ROLES if (name := given.get(role))}
     recognised = []
     for role in ROLES:
@@ -89,28 +96,28 @@ def recognise(role: str, existing: Sequence[str]) -> str | None:
     return _find(COMMON[role], existing, ())
 
 
-def listed(names: Iterable[str], most: int = 12) -> str:
+def list_names(names: Iterable[str], most: int = 12) -> str:
     """The names in a sentence, the first dozen of them."""
     shown = [repr(name) for name in names]
     return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def _has(existing: Sequence[str]) -> str:
-    return f"it has {listed(existing)}"
+    return f"it has {list_names(existing)}"
 
 
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def _find(common: str, existing: Sequence[str], taken: Iterable[str]) -> str | None:
-    free = {_plain(name): name for name in reversed(existing) if name not in taken}
+def _find(common: str, existing: Sequence[str], used: Iterable[str]) -> str | None:
+    free = {_plain(name): name for name in reversed(existing) if name not in used}
     return next((free[plain] for word in common.split() if (plain := _plain(word)) in free), None)
 
 
-def _attributes(given: Sequence[str] | None, existing: Sequence[str], taken: Iterable[str]) -> dict[str, str]:
-    name = _find(NAMES, existing if given is None else given, taken)
+def _attributes(given: Sequence[str] | None, existing: Sequence[str], used: Iterable[str]) -> dict[str, str]:
+    name = _find(NAMES, existing if given is None else given, used)
     known = {_plain(word) for word in ATTRIBUTES.split()}
     others = given if given is not None else [column for column in existing if _plain(column) in known]
     found = {"name": name} if name else {}
-    return found | {column: column for column in others if column != name and column not in taken}
+    return found | {column: column for column in others if column != name and column not in used}

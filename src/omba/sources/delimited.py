@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from omba.errors import InputError
-from omba.sources.columns import listed
+from omba.sources.columns import list_names
 from omba.sources.engine import Engine, literal
 from omba.sources.files import FileSource, explain_unpacking, open_text, unpack, utf8_error
 from omba.sources.formats import is_tabbed
@@ -98,7 +98,7 @@ def find_separator(line: str) -> str:
 def _index(name: str, header: list[str], path: Path) -> int:
     if name not in header:
         raise InputError(
-            f"{str(path)!r} has no column {name!r}, which the files before it have: it has {listed(header)}"
+            f"{str(path)!r} has no column {name!r}, which the files before it have: it has {list_names(header)}"
         )
     return header.index(name)
 

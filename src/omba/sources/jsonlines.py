@@ -50,12 +50,12 @@ class JsonLines(FileSource):
 
     def explain(self, error: Exception) -> InputError:
         for path in self.paths:
-            if broken := utf8_error(path) or _malformed(path):
+            if broken := utf8_error(path) or _json_error(path):
                 return broken
         return super().explain(error)
 
 
-def _malformed(path: Path) -> InputError | None:
+def _json_error(path: Path) -> InputError | None:
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             try:

@@ -30,7 +30,19 @@ CHUNK = 1_000_000
 
 
 class SortedStream(BasketStream):
-    """The stream of a source that DuckDB reads."""
+    """The stream of a source that DuckDB reads.
+
+    Parameters
+    ----------
+    engine
+        Where it is read and sorted.
+    source
+        What is read.
+    columns
+        Which column is what.
+    every
+        How long a window is.
+    """
 
     def __init__(self, engine: Engine, source: Source, columns: Columns, every: str | int | Every = "1d") -> None:
         super().__init__(every)

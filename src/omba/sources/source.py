@@ -17,7 +17,7 @@ class Source(ABC):
     columns: dict[str, str]
     """The name and the DuckDB type of each column, as far as it is known before loading."""
     untyped = False
-    """All is text, as in CSV, and numbers are to be told by how they look."""
+    """All is text, as in CSV, and numbers are known by how they look."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []

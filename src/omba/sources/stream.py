@@ -22,8 +22,13 @@ from omba.errors import InputError
 class BasketStream(ABC):
     """Baskets that need not fit in memory, window by window.
 
-    The windows share vocabularies that grow as the stream goes; since rows are taken some at a time, a
+    The windows share vocabularies that grow as the stream goes; since rows are count some at a time, a
     vocabulary may know a product a little before the window it is first bought in.
+
+    Parameters
+    ----------
+    every
+        How long a window is, unless `windows` is told otherwise.
     """
 
     clock = Clock.NONE
@@ -54,7 +59,7 @@ class BasketStream(ABC):
         span = Every.parse(self.every if every is None else every).on(self.clock)
         held: list[Baskets] = []
         held_key = 0
-        for chunk, keys in self._keyed(span):
+        for chunk, keys in self._chunks_and_keys(span):
             for key, first, after in runs(keys):
                 if held and key != held_key:
                     yield _window(held, held_key, span)
@@ -64,7 +69,7 @@ class BasketStream(ABC):
         if held:
             yield _window(held, held_key, span)
 
-    def _keyed(self, span: Every) -> Iterator[tuple[Baskets, NDArray[np.int64]]]:
+    def _chunks_and_keys(self, span: Every) -> Iterator[tuple[Baskets, NDArray[np.int64]]]:
         seen = 0
         for chunk in self.chunks():
             if span.unit == "baskets" or chunk.times is None:
@@ -89,7 +94,15 @@ class BasketStream(ABC):
 
 
 class ListStream(BasketStream):
-    """A stream from an iterable of lists of products, in the order they come."""
+    """A stream from an iterable of lists of products, in the order they come.
+
+    Parameters
+    ----------
+    lists
+        The baskets.
+    every
+        How many of them make a window.
+    """
 
     chunk = 10_000
 
@@ -99,13 +112,13 @@ class ListStream(BasketStream):
 
     def chunks(self) -> Iterator[Baskets]:
         self.report = Report()
-        lists, taken = iter(self.lists), 0
+        lists, count = iter(self.lists), 0
         while some := list(islice(lists, self.chunk)):
-            chunk = Baskets.from_lists(some, self.product_vocabulary, taken)
+            chunk = Baskets.from_lists(some, self.product_vocabulary, count)
             self.report.add(chunk.report)
             yield replace(chunk, report=self.report)
-            taken += len(some)
-        if not taken:
+            count += len(some)
+        if not count:
             raise InputError("there is no list to read: give at least a basket, as in [['pasta', 'sauce']]")
 
 

@@ -45,12 +45,12 @@ def read_times(column: Column) -> Times:
     kind, x = column.type, column.sql
     if kind.startswith("TIMESTAMP WITH TIME ZONE"):
         return Times(
-            _bounded(f"epoch_us(CASE WHEN isfinite({x}) THEN {x} END)"),
+            _within_years(f"epoch_us(CASE WHEN isfinite({x}) THEN {x} END)"),
             Clock.DATETIME,
             "times carry a zone and are kept in UTC",
         )
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
-        return Times(_bounded(f"epoch_us(CASE WHEN isfinite({x}) THEN {x}::TIMESTAMP END)"), Clock.DATETIME)
+        return Times(_within_years(f"epoch_us(CASE WHEN isfinite({x}) THEN {x}::TIMESTAMP END)"), Clock.DATETIME)
     if kind in INTEGERS or kind.startswith(FRACTIONS) or kind in LARGE | {"UBIGINT"}:
         return _numbers(column, f"CASE WHEN isfinite({x}::DOUBLE) THEN {x}::DOUBLE END")
     if kind != "VARCHAR":
@@ -118,7 +118,7 @@ def _iso(column: Column, x: str) -> Times:
     return Times(f"epoch_us(try_cast({x} AS TIMESTAMPTZ))", Clock.DATETIME, note)
 
 
-def _bounded(tick: str) -> str:
+def _within_years(tick: str) -> str:
     """SQL for a tick within the years that are times; null outside of them."""
     return f"CASE WHEN {tick} BETWEEN {FIRST_TICK} AND {LAST_TICK} THEN {tick} END"
 
