@@ -12,7 +12,7 @@ import pytest
 from omba.errors import InputError, MissingExtraError, UnknownError
 from omba.rules import Catalogue, Rule, Rules
 from omba.rules.measures import MEASURES, MLXTEND
-from omba.rules.rules import COLUMNS, OURS, joined
+from omba.rules.rules import COLUMNS, OURS, join_tables
 
 LABELS = ["pasta", "sauce", "cheese", "wine", "soap", "<b>bread</b>"]
 
@@ -214,6 +214,6 @@ def test_explaining_is_left_to_the_one_who_knows():
 
 def test_tables_are_joined_without_rules_that_come_again():
     whole = some_rules()
-    again = joined([whole[:2], whole[1:]])
+    again = join_tables([whole[:2], whole[1:]])
     assert again.to_arrow().equals(whole.to_arrow())
     assert again["similarity"].tolist() == whole["similarity"].tolist()

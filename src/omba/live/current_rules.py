@@ -20,7 +20,7 @@ from omba.rules.from_model import mining_input
 from omba.rules.mine import mine
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT
-from omba.rules.rules import Rules, joined
+from omba.rules.rules import Rules, join_tables
 from omba.rules.standing import Standing
 
 RULES = 1_000
@@ -83,7 +83,7 @@ def compose(model: OMBA, best: Callable[[MiningInput], Rules]) -> Rules | None:
         for status, least in (("rare", MIN_COUNT), ("unseen", max(MIN_COUNT, model.n_baskets // KNOWN))):
             with suppress(InputError):
                 tables.append(mine(given, RULES // SELDOM, where=Filter(status=status), min_count=least))
-        return joined(tables)
+        return join_tables(tables)
     return None
 
 

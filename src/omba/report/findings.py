@@ -82,14 +82,16 @@ def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen
     )
 
 
-def reason(why: Explanation) -> str:
+def reason(explanation: Explanation) -> str:
     """Why a pair is expected, in a line: what both are bought with, and who buys both."""
     parts = []
-    if why.bridges:
-        parts.append(f"both go with {' and '.join(str(bridge.product) for bridge in why.bridges[:BRIDGES])}")
-    if why.shoppers is not None and why.shoppers.number > why.shoppers.chance:
-        buyers = "1 shopper buys" if why.shoppers.number == 1 else f"{why.shoppers.number:,} shoppers buy"
-        parts.append(f"{buyers} both, where chance would make it {why.shoppers.chance:.2g}")
+    if explanation.bridges:
+        parts.append(f"both go with {' and '.join(str(bridge.product) for bridge in explanation.bridges[:BRIDGES])}")
+    if explanation.shoppers is not None and explanation.shoppers.number > explanation.shoppers.chance:
+        buyers = (
+            "1 shopper buys" if explanation.shoppers.number == 1 else f"{explanation.shoppers.number:,} shoppers buy"
+        )
+        parts.append(f"{buyers} both, where chance would make it {explanation.shoppers.chance:.2g}")
     return "; ".join(parts)
 
 

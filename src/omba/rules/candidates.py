@@ -76,7 +76,7 @@ class Candidates:
         similarity, count, seen = similarity[inside], count[inside], seen[inside]
         # In one order first: where both are as frequent, a pair met from either side must come out as one.
         left, right = np.minimum(left, right), np.maximum(left, right)
-        turned = scope.turned(given.counts, left, right)
+        turned = scope.to_turn(given.counts, left, right)
         left, right = np.where(turned, right, left), np.where(turned, left, right)
         expected, low, high = given.expect(left, right, similarity, count)
         return cls(left[:, None], right, similarity, count, given.counts[left], expected, low, high, seen)

@@ -118,7 +118,7 @@ class Diff:
 
 
 def rules_table(rules: Rules) -> pa.Table:
-    """A table of rules with all that a later comparison needs; its F and H are told in the metadata of the schema."""
+    """A table of rules with all that a later comparison needs; its F and H stand in the metadata of the schema."""
     table = rules.to_arrow(COLUMNS).append_column("n", pa.array([rules.n] * len(rules), pa.int64()))
     if rules.hashing is None:
         return table
@@ -148,7 +148,7 @@ def _column(table: pa.Table, name: str) -> NDArray[Any]:
 
 def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
     """What changed from one table of rules, best first, to a later one of the same stream."""
-    old, new = listed(before), listed(after)
+    old, new = by_products(before), by_products(after)
     first = dict(list(old.items())[: max(1, len(old) // 2)])
     latest = dict(list(new.items())[: max(1, len(new) // 2)])
     emerged = [change(None, row) for key, row in latest.items() if key not in old]
@@ -159,7 +159,7 @@ def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
     return Diff(emerged, [one for _, one in up], [one for _, one in down], vanished)
 
 
-def listed(rules: Rules | pa.Table) -> dict[Key, dict[str, Any]]:
+def by_products(rules: Rules | pa.Table) -> dict[Key, dict[str, Any]]:
     """Rules by their products, in order, whichever way round they point."""
     table = rules_table(rules) if isinstance(rules, Rules) else rules
     missing = {"antecedents", "consequents", "count", "n_a", "n_b", "n"} - set(table.column_names)
@@ -177,7 +177,7 @@ def lift(count: float, n_a: int, n_b: int, n: int) -> float:
 
 def between(old: dict[str, Any], new: dict[str, Any]) -> tuple[int, int, int, int]:
     """(count, n_a, n_b, n) of the baskets that came in between."""
-    # A rule may have turned round since; then its sides are told the other way.
+    # A rule may have turned round since; then its sides are read the other way.
     turned = set(old["antecedents"]) == set(new["consequents"])
     old_a, old_b = (old["n_b"], old["n_a"]) if turned else (old["n_a"], old["n_b"])
     return new["count"] - old["count"], new["n_a"] - old_a, new["n_b"] - old_b, new["n"] - old["n"]
@@ -187,14 +187,14 @@ def shift(old: dict[str, Any], new: dict[str, Any]) -> float:
     """How far the logarithm of the lift has moved, 0 where it is not much or may be chance."""
     count, n_a, n_b, n = between(old, new)
     chance = n_a * n_b / n if n > 0 else 0.0
-    then = lift(old["count"], old["n_a"], old["n_b"], old["n"])
-    if chance <= 0 or then <= 0:
+    before = lift(old["count"], old["n_a"], old["n_b"], old["n"])
+    if chance <= 0 or before <= 0:
         return 0.0
     # Half a basket stands in for none, so that a rule that stopped altogether has a logarithm.
-    moved = math.log(max(count, 0.5) / chance / then)
+    moved = math.log(max(count, 0.5) / chance / before)
     error = math.sqrt(1 / max(count, 0.5) + 1 / old["count"])
     # What was to come counts too: none where one was expected proves nothing.
-    enough = max(count, chance * then) >= 5
+    enough = max(count, chance * before) >= 5
     return moved if enough and abs(moved) >= math.log(RATIO) and abs(moved) >= SIGMAS * error else 0.0
 
 

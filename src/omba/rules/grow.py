@@ -39,7 +39,7 @@ def grow(given: MiningInput, pairs: Candidates, most_antecedents: int) -> list[C
         count = given.evidence.itemsets(sets)
         often = count >= OFTEN
         if often.any():
-            out.append(directed(given, sets[often], count[often]))
+            out.append(best_directions(given, sets[often], count[often]))
     return out
 
 
@@ -86,7 +86,7 @@ def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:
     return out
 
 
-def directed(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
+def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
     """The best direction of each set; sets with none that is not redundant are left out."""
     size = sets.shape[1]
     counts = subset_counts(given, sets)
@@ -100,11 +100,11 @@ def directed(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candid
             p = measure("fishers_p", count, counts[rest], with_part, counts[part])
             better &= (confidence > with_part / counts[part]) & (p <= SIGNIFICANT)
         best, side = np.where(better, confidence, best), np.where(better, c, side)
-    kept = np.flatnonzero(side >= 0)
-    sets, side, count = sets[kept], side[kept], count[kept]
+    chosen = np.flatnonzero(side >= 0)
+    sets, side, count = sets[chosen], side[chosen], count[chosen]
     lone = np.arange(size) == side[:, None]
     antecedents, consequent = sets[~lone].reshape(len(sets), size - 1), sets[lone]
-    n_a = np.rint(count / best[kept]).astype(np.int64)
+    n_a = np.rint(count / best[chosen]).astype(np.int64)
     similarity, expected = _forecast(given, antecedents, consequent, count, n_a)
     return Candidates(antecedents, consequent, similarity, count, n_a, *expected, count > 0)
 

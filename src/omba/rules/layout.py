@@ -62,7 +62,7 @@ def places(
     first = begin(unit, near, earlier[trained.rows])
     # A few points alone are no map to go on from.
     warm = np.isfinite(earlier[trained.rows, 0]).mean() > 0.5
-    out[trained.rows] = _settled(first, *edges(near, cosine), warm, seed)
+    out[trained.rows] = _settle(first, *edges(near, cosine), warm, seed)
     return out
 
 
@@ -141,7 +141,7 @@ def _jitter(n: int) -> NDArray[np.float64]:
     return np.random.default_rng(0).normal(0.0, 0.05, (n, 2))
 
 
-def _settled(
+def _settle(
     first: NDArray[np.float64],
     left: NDArray[np.int64],
     right: NDArray[np.int64],

@@ -46,10 +46,26 @@ MANY = 256
 
 @dataclass(frozen=True)
 class Pairs:
-    """Close pairs, best first: `left` < `right` are rows of the vectors given.
+    """Close pairs, best first.
 
-    `collisions` counts the tables, of `H`, in which the two share a bucket; `probability` is p_omba of their cosine.
-    `recall` is the share of the pairs this close that the search expects to have found.
+    Parameters
+    ----------
+    left
+        The lower row of each pair.
+    right
+        The higher one.
+    cosine
+        How close their vectors are.
+    collisions
+        Tables, of `H`, in which the two share a bucket.
+    probability
+        The chance that they share one at all, `p_omba` of their cosine.
+    F
+        Planes of a table.
+    H
+        Tables.
+    recall
+        The share of the pairs this close that the search expects to have found.
     """
 
     left: NDArray[np.int64]

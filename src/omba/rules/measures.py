@@ -27,7 +27,17 @@ HYPER_LIFT_QUANTILE = 0.99
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure by name: what it computes, and in one line what it says."""
+    """A measure of a rule.
+
+    Parameters
+    ----------
+    name
+        Its column.
+    function
+        Computes it from the baskets with both sides, with the antecedents, with the consequents, and in all.
+    says
+        What it says, in one line.
+    """
 
     name: str
     function: Function

@@ -21,7 +21,7 @@ def text(rules: Rules) -> str:
     part = rules[:TEXT_ROWS]
     if not len(part):
         return head
-    names = shown(part)
+    names = columns_to_show(part)
     lines = [["rule", *names], *([_cut(str(rule)), *row] for rule, row in zip(part, cells(part, names), strict=True))]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     body = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
@@ -32,7 +32,7 @@ def text(rules: Rules) -> str:
 def html(rules: Rules) -> str:
     """The first rules as an HTML table, every name escaped."""
     part = rules[:HTML_ROWS]
-    names = shown(part)
+    names = columns_to_show(part)
     head = "".join(f"<th>{escape(name)}</th>" for name in ("rule", *names))
     rows = "".join(
         f'<tr><td style="text-align:left">{escape(str(rule))}</td>'
@@ -45,7 +45,7 @@ def html(rules: Rules) -> str:
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def shown(rules: Rules) -> list[str]:
+def columns_to_show(rules: Rules) -> list[str]:
     """The columns worth showing: those in which something is known."""
     return [name for name in SHOWN if name == "status" or not np.isnan(rules[name].astype(np.float64)).all()]
 

@@ -12,7 +12,20 @@ from omba.rules.measures import measure
 class Rule:
     """Who buys `antecedents` is likely to buy `consequents`.
 
-    `count` baskets of `n` hold all of them, `n_a` the antecedents, `n_b` the consequents; every measure follows.
+    Parameters
+    ----------
+    antecedents
+        The products it starts from.
+    consequents
+        The products it leads to.
+    count
+        Baskets with all of them.
+    n_a
+        Baskets with the antecedents.
+    n_b
+        Baskets with the consequents.
+    n
+        Baskets in all; every measure follows from these four.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift

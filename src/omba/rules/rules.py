@@ -251,7 +251,7 @@ class Rules:
         return page.html(self)
 
 
-def joined(tables: Sequence[Rules]) -> Rules:
+def join_tables(tables: Sequence[Rules]) -> Rules:
     """Tables of one space one after another; a rule that comes again is left out."""
     first = tables[0]
     given = [name for name in first.given if all(name in table.given for table in tables)]

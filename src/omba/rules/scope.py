@@ -74,7 +74,7 @@ class Scope:
             passes &= status(count, seen) == self.status
         return np.asarray(passes)
 
-    def turned(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def to_turn(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:
         """Which pairs to turn round, so that the antecedent is on the left.
 
         The confidence is higher from the rarer product to the other, whatever their common count; unless a product is

@@ -44,7 +44,23 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Found:
-    """Pairs of rows with left < right, nearest first, and what is known of the search."""
+    """Pairs of rows with left < right, nearest first, and what is known of the search.
+
+    Parameters
+    ----------
+    left
+        The row of one product of each pair.
+    right
+        The row of the other.
+    cosine
+        Their cosine.
+    F
+        Planes of a table.
+    H
+        Tables that it took.
+    recall
+        The share of the pairs this close that the search expects to have found.
+    """
 
     left: Rows
     right: Rows
@@ -72,7 +88,17 @@ def signs(vectors: Floats, normals: Floats) -> Words:
 
 
 class Best:
-    """The best `top` pairs met so far, each once, best first; equal scores stand in the order of their rows."""
+    """The best pairs met so far, each once, best first; equal scores stand in the order of their rows.
+
+    Parameters
+    ----------
+    products
+        How many products there are.
+    top
+        How many pairs to hold.
+    kind
+        The type of the scores.
+    """
 
     def __init__(self, products: int, top: int, kind: type[np.floating] = np.float32) -> None:
         self.products, self.top = products, top
@@ -141,7 +167,19 @@ def tables_needed(cosine: float, F: int, recall: float) -> int:
 
 @dataclass(frozen=True)
 class Sieve:
-    """One table's work: group products into buckets, and sift the pairs in each."""
+    """One table's work: group products into buckets, and sift the pairs in each.
+
+    Parameters
+    ----------
+    vectors
+        One vector a product.
+    scales
+        One over their lengths.
+    sketches
+        256 signs of each product, of which the share that differs estimates an angle.
+    top
+        How many pairs are looked for.
+    """
 
     vectors: Floats
     scales: Floats

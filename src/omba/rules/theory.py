@@ -27,7 +27,19 @@ GRID = np.linspace(-1.0, 1.0, 2001)
 
 @dataclass(frozen=True)
 class Fit:
-    """F hash functions in each of H tables, the scale A that matches them, and the root mean square gap."""
+    """A member of the family of solutions.
+
+    Parameters
+    ----------
+    F
+        Hash functions in each table.
+    H
+        Tables.
+    A
+        The scale of the vectors that matches them.
+    gap
+        The root mean square gap between both curves.
+    """
 
     F: int
     H: int

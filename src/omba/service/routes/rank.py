@@ -26,17 +26,17 @@ def rank(
     at: Annotated[schemas.Moment, Query()] = None,
 ) -> Response:
     """What goes best with a basket and its customer."""
-    return answer(ranked(served, [name for name in products if name], user or None, n, at))
+    return answer(suggestions(served, [name for name in products if name], user or None, n, at))
 
 
 @router.post("/rank", response_model=schemas.Suggestions)
-def rank_posted(served: Served, asked: schemas.Ranking) -> Response:
+def post_rank(served: Served, asked: schemas.Ranking) -> Response:
     """What goes best with a basket and its customer, as above."""
     names = [item.id if isinstance(item, schemas.Item) else item for item in asked.products]
-    return answer(ranked(served, names, asked.user, asked.n, asked.at))
+    return answer(suggestions(served, names, asked.user, asked.n, asked.at))
 
 
-def ranked(served: Served, names: list[Any], user: Label | None, n: int, at: str | None) -> dict[str, Any]:
+def suggestions(served: Served, names: list[Any], user: Label | None, n: int, at: str | None) -> dict[str, Any]:
     view = served.published.at(at)
     context: dict[int, None] = {}
     unknown: list[Label] = []

@@ -29,7 +29,7 @@ def status(served: Served) -> Response:
 
     model = served.published.view.model
     assert model is not None
-    past = served.published.past.kept
+    past = served.published.past.entries
     return answer(
         {
             "version": __version__,
@@ -55,8 +55,10 @@ def today(
 ) -> Response:
     """What the stream brought since a moment, and what it did to the rules."""
     published = served.published
-    kept = [one for one in published.past.kept if one.entry.tick < view.tick and one.entry.n_baskets < view.n_baskets]
-    start = published.past.at(since) if since is not None else week_before(kept, view)
+    earlier = [
+        one for one in published.past.entries if one.entry.tick < view.tick and one.entry.n_baskets < view.n_baskets
+    ]
+    start = published.past.at(since) if since is not None else week_before(earlier, view)
     first = None if start is None else published.at(start.at)
     changed: dict[str, list[Any]] = {name: [] for name in NAMES}
     if first is not None and first.tick < view.tick:
@@ -75,15 +77,15 @@ def today(
             **changed,
             "strongest": strongest[:STRONGEST],
             "unseen": [one for one in records if one["status"] == "unseen"][:STRONGEST],
-            "series": series(kept, view),
+            "series": series(earlier, view),
         }
     )
 
 
-def week_before(kept: list[HistoryEntry], view: View) -> HistoryEntry | None:
-    """The last kept window that is a week old or older, else the one before the last."""
-    old = [one for one in kept if one.entry.tick <= view.tick - WEEK[view.clock.value]]
-    return old[-1] if old else kept[-1] if kept else None
+def week_before(earlier: list[HistoryEntry], view: View) -> HistoryEntry | None:
+    """The last earlier window that is a week old or older, else the one before the last."""
+    old = [one for one in earlier if one.entry.tick <= view.tick - WEEK[view.clock.value]]
+    return old[-1] if old else earlier[-1] if earlier else None
 
 
 def window(first: View | None, view: View) -> dict[str, Any]:
@@ -97,9 +99,9 @@ def window(first: View | None, view: View) -> dict[str, Any]:
     }
 
 
-def series(kept: list[HistoryEntry], view: View) -> list[dict[str, Any]]:
-    """Baskets of each kept window, the present last."""
-    ends = [(one.at, one.entry.n_baskets) for one in kept]
+def series(earlier: list[HistoryEntry], view: View) -> list[dict[str, Any]]:
+    """Baskets of each earlier window, the present last."""
+    ends = [(one.at, one.entry.n_baskets) for one in earlier]
     if view.n_baskets and (not ends or ends[-1][0] != view.at):
         ends.append((view.at, view.n_baskets))
     before = 0

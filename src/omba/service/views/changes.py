@@ -17,10 +17,11 @@ def changes(first: View, second: View) -> dict[str, list[dict[str, Any]]]:
     if not len(first.rule_index) or not len(second.rule_index):
         return {name: [] for name in NAMES}
     found = diff(rules_table(first.rule_index.rules), rules_table(second.rule_index.rules))
-    return {name: [told(change, first, second) for change in listed] for name, listed in found}
+    return {name: [change_record(change, first, second) for change in listed] for name, listed in found}
 
 
-def told(change: Change, first: View, second: View) -> dict[str, Any]:
+def change_record(change: Change, first: View, second: View) -> dict[str, Any]:
+    """A change as plain values: the rule as it stands last, with its lift before and since."""
     key = key_of(change.antecedents, change.consequents)
     view = second if key in second.rule_index.places else first
     record = view.rule_index.records[view.rule_index.places[key]]

@@ -28,7 +28,7 @@ class HistoryEntry:
 
     @property
     def at(self) -> str:
-        return shown(self.entry.clock, self.entry.tick)
+        return show_tick(self.entry.clock, self.entry.tick)
 
     @cached_property
     def counts(self) -> NDArray[np.int32]:
@@ -55,7 +55,7 @@ class HistoryEntry:
         return found
 
     def of_rule(self, products: frozenset[Label]) -> dict[str, Any]:
-        """How a rule stood then; nothing but the time where it was not among the best."""
+        """How a rule stood at that window; nothing but the time where it was not among the best."""
         place = self.places.get(products)
         if place is None:
             return {"at": self.at, "rank": None} | dict.fromkeys(TRACED)
@@ -69,19 +69,19 @@ class HistoryEntry:
 
 
 TRACED = ("count", "support", "lift", "expected_lift", "expected_lift_low", "expected_lift_high")
-"""What is told of a rule through time."""
+"""The columns of a rule that are followed through time."""
 
 
 class HistoryView:
     """All kept windows of a moment, oldest first. A new one is made when the folder has changed."""
 
-    def __init__(self, kept: Sequence[HistoryEntry], labels: Sequence[Label]) -> None:
-        self.kept, self.labels = tuple(kept), labels
+    def __init__(self, entries: Sequence[HistoryEntry], labels: Sequence[Label]) -> None:
+        self.entries, self.labels = tuple(entries), labels
 
     @classmethod
     def of(cls, history: History, before: HistoryView | None = None) -> HistoryView:
         """What the history holds now; windows that `before` has read already are taken over."""
-        known = {} if before is None else {one.entry: one for one in before.kept}
+        known = {} if before is None else {one.entry: one for one in before.entries}
         for _ in range(5):
             try:
                 return cls([known.get(entry) or HistoryEntry(entry) for entry in history.entries], history.labels)
@@ -91,27 +91,27 @@ class HistoryView:
         return cls([], [])
 
     def __len__(self) -> int:
-        return len(self.kept)
+        return len(self.entries)
 
     @property
     def clock(self) -> Clock:
-        return self.kept[-1].entry.clock if self.kept else Clock.NONE
+        return self.entries[-1].entry.clock if self.entries else Clock.NONE
 
     def at(self, moment: Moment) -> HistoryEntry:
         """The last kept window at or before a moment."""
-        if not self.kept:
+        if not self.entries:
             raise InputError(f"{moment!r} leads nowhere: no window has been kept yet")
         tick = read(moment, self.clock)
-        earlier = [one for one in self.kept if one.entry.tick <= tick]
+        earlier = [one for one in self.entries if one.entry.tick <= tick]
         if not earlier:
             raise InputError(
-                f"{moment!r} is before the history, which begins at {self.kept[0].at}: give that or a later moment"
+                f"{moment!r} is before the history, which begins at {self.entries[0].at}: give that or a later moment"
             )
         return earlier[-1]
 
     def until(self, tick: int | None) -> tuple[HistoryEntry, ...]:
         """The kept windows up to a tick; all of them where it is None."""
-        return self.kept if tick is None else tuple(one for one in self.kept if one.entry.tick <= tick)
+        return self.entries if tick is None else tuple(one for one in self.entries if one.entry.tick <= tick)
 
     def of_product(self, row: int, near: Sequence[int], until: int | None) -> list[dict[str, Any]]:
         """A product through time: baskets, sales since the window before, price, and its cosines with others."""
@@ -140,7 +140,7 @@ class HistoryView:
         try:
             mine, *theirs = one.vectors[[row, *others]].astype(np.float32)
         except SnapshotError:
-            # Thinned since the list was made: the point is told without them.
+            # Thinned since the list was made: the point comes without them.
             return []
         cosines = np.stack(theirs) @ mine
         return [
@@ -149,10 +149,10 @@ class HistoryView:
         ]
 
 
-def shown(clock: Clock, tick: int) -> str:
+def show_tick(clock: Clock, tick: int) -> str:
     """A tick as text that `at=` takes back: a date and time, a day, or the number of a window.
 
-    >>> shown(Clock.DATETIME, 86_400_000_000), shown(Clock.DAY, 12)
+    >>> show_tick(Clock.DATETIME, 86_400_000_000), show_tick(Clock.DAY, 12)
     ('1970-01-02T00:00:00', '12')
     """
     moment = clock.show(tick)

@@ -71,7 +71,7 @@ class Published:
             return view
         with self._lock:
             found = self._then.get(kept.entry.folder)
-            if found is None or found.kept is not kept:
+            if found is None or found.history_entry is not kept:
                 found = self._then[kept.entry.folder] = self._back(kept, past, view)
             self._then.move_to_end(kept.entry.folder)
             while len(self._then) > THEN:
@@ -81,7 +81,7 @@ class Published:
     def _back(self, kept: HistoryEntry, past: HistoryView, view: View) -> View:
         model = view.model
         codes = model.product_rows.vocabulary.codes if model is not None else {}
-        return View.then(kept, past.labels, codes, model.attributes if model is not None else None)
+        return View.of_entry(kept, past.labels, codes, model.attributes if model is not None else None)
 
     def _watch(self) -> None:
         self.view = self._complete(self.view)
@@ -109,7 +109,7 @@ class Published:
         """The present, with the rules that were saved or kept with it; else those of the last kept window."""
         model, table = self.folder.load_with_rules()
         if table is None and len(past):
-            table = past.kept[-1].entry.rules
+            table = past.entries[-1].entry.rules
         rules = None if table is None else read_rules(table)
         return View.now(model, rules, places_of(model, past))
 
@@ -127,7 +127,7 @@ class Published:
 
 def places_of(model: OMBA, past: HistoryView) -> NDArray[np.float32] | None:
     """Places on the map as last kept; products that came later have none yet."""
-    for one in reversed(past.kept):
+    for one in reversed(past.entries):
         places = one.entry.places
         if places is not None:
             out = np.full((len(model.product_rows.vocabulary), 2), np.nan, np.float32)

@@ -18,12 +18,12 @@ from omba.rules.table import DEFAULT_ORDER
 from omba.service.views.rule_key import key_of
 
 FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price") if name != "hyper_lift"}
-"""What is told of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as all
-the others together.)"""
+"""What an answer has of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as
+all the others together.)"""
 NUMBERS = tuple(name for name in FIELDS if name != "status")
 """The fields that can be bounded."""
 OF_TABLE = ("p_adjusted",)
-"""Of no meaning but in the table that was mined, and not told of rules made on request."""
+"""Of no meaning but in the table that was mined, and left out of rules made on request."""
 DEFAULT_SORT = DEFAULT_ORDER
 
 Record = dict[str, Any]

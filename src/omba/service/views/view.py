@@ -16,7 +16,7 @@ from omba.model import OMBA
 from omba.rules import Catalogue, Rules
 from omba.rules.diff import read_rules
 from omba.rules.from_model import catalogue_of
-from omba.service.views.history_view import HistoryEntry, shown
+from omba.service.views.history_view import HistoryEntry, show_tick
 from omba.service.views.pair_index import PairIndex
 from omba.service.views.product_index import ProductIndex
 from omba.service.views.quantised_index import QuantisedIndex, best
@@ -38,7 +38,7 @@ class View:
     product_index: ProductIndex
     vectors: NDArray[np.float32]
     rule_index: RuleIndex
-    kept: HistoryEntry | None = None
+    history_entry: HistoryEntry | None = None
     model: OMBA | None = None
     places: NDArray[np.float32] | None = None
     _cache: dict[str, Any] = field(default_factory=dict)
@@ -55,16 +55,24 @@ class View:
         )
 
     @classmethod
-    def then(
-        cls, kept: HistoryEntry, labels: Sequence[Label], codes: dict[Label, int], attributes: pa.Table | None
+    def of_entry(
+        cls, history_entry: HistoryEntry, labels: Sequence[Label], codes: dict[Label, int], attributes: pa.Table | None
     ) -> View:
         """A kept window."""
-        entry = kept.entry
-        catalogue = Catalogue(labels[: entry.n_labels], kept.prices, attributes, entry.counts, codes)
+        entry = history_entry.entry
+        catalogue = Catalogue(labels[: entry.n_labels], history_entry.prices, attributes, entry.counts, codes)
         product_index = ProductIndex(catalogue, entry.counts)
         rule_index = RuleIndex(read_rules(entry.rules, catalogue))
         return cls(
-            entry.clock, entry.tick, entry.n_baskets, product_index, entry.vectors, rule_index, kept, None, entry.places
+            entry.clock,
+            entry.tick,
+            entry.n_baskets,
+            product_index,
+            entry.vectors,
+            rule_index,
+            history_entry,
+            None,
+            entry.places,
         )
 
     def with_rules(self, rules: Rules | None) -> View:
@@ -80,7 +88,7 @@ class View:
 
     @property
     def at(self) -> str:
-        return shown(self.clock, self.tick)
+        return show_tick(self.clock, self.tick)
 
     @property
     def past(self) -> bool:
