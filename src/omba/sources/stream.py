@@ -22,7 +22,7 @@ from omba.errors import InputError
 class BasketStream(ABC):
     """Baskets that need not fit in memory, window by window.
 
-    The windows share vocabularies that grow as the stream goes; since rows are count some at a time, a
+    The windows share vocabularies that grow as the stream goes; since rows are read some at a time, a
     vocabulary may know a product a little before the window it is first bought in.
 
     Parameters
