@@ -37,7 +37,7 @@ class Trial:
     online
         Whether it goes through the stream once; else it is trained from scratch before each window.
     by_window
-        The rank of every hidden product, window by window.
+        The ranks that every hidden product may have, window by window; see `metrics.Ranks`.
     learn_seconds, score_seconds
         Seconds of learning and answering, by the clock on the wall.
     learn_work, score_work

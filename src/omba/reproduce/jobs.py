@@ -83,7 +83,7 @@ class Job:
         """What its findings are kept under."""
         asked = self.questions
         part = ("" if self.window is None else f"-window{self.window}") + ("" if asked.hide == "one" else "-all")
-        return f"trial-{asked.data.key}-{self.contender.key}-{asked.windows}windows-seed{asked.seed}{part}"
+        return f"ranks-{asked.data.key}-{self.contender.key}-{asked.windows}windows-seed{asked.seed}{part}"
 
 
 def compete(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from omba.evaluation import metrics
 from omba.reproduce.contender import BATCH, Contender
 from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
@@ -56,7 +57,7 @@ def draw(found: dict[str, Comparison]) -> Picture:
 
 
 def _curve(outcome: Outcome) -> list[float]:
-    return [float(np.mean(1 / ranks)) for ranks in outcome.by_window]
+    return [metrics.mrr(ranks) for ranks in outcome.by_window]
 
 
 def tell(found: dict[str, Comparison], context: Context) -> Result:

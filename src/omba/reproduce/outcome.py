@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from omba.evaluation import metrics
+from omba.evaluation.metrics import Ranks
 from omba.reproduce.contender import Contender
 
 
@@ -20,7 +20,7 @@ class Outcome:
     Parameters
     ----------
     by_window
-        The rank of every hidden product, window by window.
+        The ranks that every hidden product may have, window by window.
     learn_seconds
         Seconds of one processor that learning took.
     score_seconds
@@ -31,14 +31,14 @@ class Outcome:
         Whether it went through the stream once.
     """
 
-    by_window: Sequence[NDArray[np.float64]]
+    by_window: Sequence[Ranks]
     learn_seconds: float
     score_seconds: float
     peak: int | None
     online: bool
 
     @property
-    def ranks(self) -> NDArray[np.float64]:
+    def ranks(self) -> Ranks:
         return np.concatenate(self.by_window)
 
     @property
@@ -62,7 +62,7 @@ class Outcome:
 
         Both were asked the same, so the error is that of the differences, by leaving out a window at a time.
         """
-        mine, theirs = ([1 / ranks for ranks in one.by_window] for one in (self, other))
+        mine, theirs = ([metrics.reciprocals(ranks) for ranks in one.by_window] for one in (self, other))
         n = len(mine)
         whole = np.concatenate(mine).mean() / np.concatenate(theirs).mean() - 1
         without = [
@@ -77,7 +77,7 @@ class Outcome:
         """The outcome made of the jobs of a contender, in the order of their windows."""
         peaks = [one["peak"] for one in found if one["peak"] is not None]
         return cls(
-            [np.array(ranks) for one in found for ranks in one["ranks"]],
+            [np.array(ranks, np.int64) for one in found for ranks in one["ranks"]],
             sum(one["learn"] for one in found),
             sum(one["score"] for one in found),
             max(peaks) if peaks else None,

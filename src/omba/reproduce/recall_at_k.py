@@ -84,9 +84,7 @@ def tell(found: Recalls, context: Context) -> Result:
     return Result(
         claims=claims,
         tables=[Table("Recall@k", ("data", "method", *(f"R@{k}" for k in CUTS)), rows, words=2, digits=4)],
-        differs=(
-            "The same trials as in Table 2, with the same differences; a tie counts where its mean rank is k or better."
-        ),
+        differs=("The same trials as in Table 2, with the same differences; ties count as if broken at random."),
         settings=f"{context.setting}; {context.scale.windows} windows",
     )
 

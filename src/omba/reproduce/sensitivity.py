@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from omba.evaluation import metrics
 from omba.reproduce.contender import Contender
 from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
@@ -109,7 +110,7 @@ def contender(name: str, value: float) -> Contender:
 
 def spread(outcome: Outcome) -> float:
     """The standard error of the MRR over windows."""
-    means = np.array([np.mean(1 / ranks) for ranks in outcome.by_window])
+    means = np.array([metrics.mrr(ranks) for ranks in outcome.by_window])
     return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("nan")
 
 

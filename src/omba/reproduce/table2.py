@@ -97,9 +97,9 @@ def tell(contest: Contest, context: Context) -> Result:
         differs=(
             "Complete Journey is one year of the paper's two, at the level of product types (its examples are "
             "types); every window here is the same for all methods, one seed where the paper has the mean of five, "
-            "ties get the mean rank, and negatives are drawn as the window bought them. Methods with an asterisk are "
-            "not in the paper. Baselines are tuned here (see the decisions in the documentation), the paper leaves "
-            "them at their defaults."
+            "ties count as if broken at random, and negatives are drawn as the window bought them. Methods with an "
+            "asterisk are not in the paper. Baselines are tuned here (see the decisions in the documentation), the "
+            "paper leaves them at their defaults."
         ),
         findings=[*findings(found), *left_out],
         settings=(

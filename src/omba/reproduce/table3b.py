@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.evaluation import metrics
+from omba.evaluation.metrics import Ranks
 from omba.reproduce.contender import Contender
 from omba.reproduce.context import Context
 from omba.reproduce.experiment import Experiment
@@ -27,14 +28,14 @@ Floats = NDArray[np.float64]
 NAMES = {"omba-paper": "value weighting", "omba-no-value": "without", "omba": "OMBA, defaults (without)"}
 
 
-def above(ranks: Floats, prices: Floats, price: float) -> float:
+def above(ranks: Ranks, prices: Floats, price: float) -> float:
     """The MRR of targets dearer than a price."""
     return metrics.mrr(ranks[prices > price])
 
 
-def gain(value: Floats, plain: Floats, prices: Floats, price: float) -> tuple[float, float]:
+def gain(value: Ranks, plain: Ranks, prices: Floats, price: float) -> tuple[float, float]:
     """By how much value weighting raises the MRR of targets dearer than a price, and its standard error."""
-    difference = (1 / value - 1 / plain)[prices > price]
+    difference = (metrics.reciprocals(value) - metrics.reciprocals(plain))[prices > price]
     n = len(difference)
     return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
 
