@@ -10,6 +10,7 @@ import pytest
 from omba.baskets import Baskets
 from omba.errors import InputError, SettingError, UnknownError
 from omba.rules import Catalogue, Counts, Filter, MiningInput, Rules, mine
+from omba.rules.diff import read_rules, rules_table
 from omba.rules.rules import COLUMNS
 
 GROUPS = 12
@@ -349,3 +350,24 @@ def test_rules_can_be_sorted_by_every_column():
     given = with_forecast()
     for column in COLUMNS:
         assert len(mine(given, 5, sort=column)) == 5
+
+
+def test_a_rule_has_the_same_collisions_and_probability_whatever_was_asked(monkeypatch):
+    monkeypatch.setattr(import_module("omba.rules.lsh"), "MANY", 1)
+    given = with_forecast()
+    columns = ("similarity", "collisions", "probability")
+    tables = [
+        mine(given, 100, antecedents=1, where=where) for where in (None, Filter(product="t3-2"), Filter(category="t3"))
+    ]
+    known = [dict(zip(map(str, table), zip(*map(table.column, columns), strict=True), strict=True)) for table in tables]
+    for asked in known[1:]:
+        shared = known[0].keys() & asked.keys()
+        assert shared
+        assert all(asked[rule] == pytest.approx(known[0][rule], rel=1e-4) for rule in shared)
+    assert len({table.hashing for table in tables}) == 1
+    assert tables[0].hashing.shape != (4, 11)
+
+
+def test_a_stored_table_remembers_its_hash_tables():
+    rules = mine(with_forecast(), 5)
+    assert read_rules(rules_table(rules)).hashing == rules.hashing
