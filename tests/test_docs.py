@@ -67,6 +67,7 @@ def test_links_in_the_documentation_lead_somewhere():
             assert link.startswith("https:") or (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+@pytest.mark.slow
 def test_the_python_in_the_readme_runs(tmp_path, monkeypatch, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     weeks = omba.datasets.complete_journey().between(None, "2017-01-15")

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 LEARN = """
 import hashlib
 
@@ -22,6 +24,7 @@ for found in (model.product_vectors, model.user_vectors, rules, triples):
 """
 
 
+@pytest.mark.slow
 def test_compiling_and_loading_the_kernels_give_the_same_model_to_the_bit(tmp_path):
     surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 

@@ -115,6 +115,7 @@ def test_memory_stays_the_same_however_long_the_stream() -> None:
     assert evidence.nbytes <= before
 
 
+@pytest.mark.slow
 def test_baskets_of_hundreds_of_products_are_counted_whole() -> None:
     rng = np.random.default_rng(0)
     baskets = [rng.choice(1_500, size, replace=False).tolist() for size in (301, 600, 1_114, 40, 2)]

@@ -64,6 +64,7 @@ def test_no_frequent_set_makes_an_empty_table():
     assert len(classic.apriori(Baskets.from_lists([["a"], ["b"], ["c"]]), 0.9)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.0, 0.51, 0.79])
 @pytest.mark.parametrize("k", [1, 200])
 def test_topk_gives_the_rules_of_highest_support_above_a_confidence(k, confidence):

@@ -110,6 +110,7 @@ def test_a_product_beside_itself_is_refused() -> None:
         explainer().explain("soap", "soap")
 
 
+@pytest.mark.slow
 def test_planted_bridges_are_found_in_a_model_learned_from_a_stream() -> None:
     world = datasets.synthetic(baskets=6_000, products=200, users=200, days=30, pairs=6, seed=3)
     model = OMBA(dim=32, epochs=3, seed=0, categories=False).fit(world.baskets)

@@ -84,6 +84,7 @@ def test_equal_vectors_do_not_break_the_map():
     assert np.isfinite(layout.places(np.ones((30, 5), np.float32))).all()
 
 
+@pytest.mark.slow
 def test_many_products_have_nearly_the_neighbours_that_looking_at_all_pairs_finds(monkeypatch):
     vectors, _ = groups(60, 50, seed=3)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -37,12 +37,14 @@ def test_the_exact_search_agrees_with_sorting_all_pairs():
     assert found[2] == pytest.approx(cosine[left, right][order], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("products", [300, 2_000, 12_000])
 @pytest.mark.parametrize("top", [10, 1_000])
 def test_by_default_at_least_99_of_100_nearest_pairs_are_found(products, top):
     assert recall(world(products), top) >= 0.99
 
 
+@pytest.mark.slow
 def test_the_recall_a_search_expects_is_the_recall_it_has():
     vectors = world(4_000)
     rough = [nearest_pairs(vectors, 1_000, F=9, recall=0.8, seed=seed) for seed in range(8)]

@@ -8,6 +8,8 @@ from omba import OMBA, Baskets, datasets, mine_rules
 from omba.errors import SettingError
 from omba.rules import Standing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def days():

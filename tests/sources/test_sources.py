@@ -287,6 +287,7 @@ def oracle(table: list[tuple[str, ...]]) -> list[tuple[Any, ...]]:
     return sorted(found, key=lambda visit: visit[2])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows, st.integers(1, 9))
 def test_reading_and_streaming_agree_with_the_plainest_loop(
