@@ -90,7 +90,7 @@ def test_killed_while_history_is_kept_it_has_the_same_entries_and_bits_in_the_en
     def entries(name):
         found = ModelFolder(tmp_path / name).history.entries
         assert all(entry.rules.num_rows for entry in found)
-        # Which rules: after a restart all pairs are looked at, and of the many that are equal here others may come last.
+        # After a restart all pairs are looked at, and of the many rules that are equal here others may come last.
         return [(entry.tick, entry.n_baskets, entry.n_labels, entry.counts.tolist()) for entry in found]
 
     assert run("undisturbed", note=str(tmp_path / "steps")) == 0
