@@ -30,7 +30,7 @@ COVER ?= --cov --cov-report=
 
 tests: $(VENV)/.test system
 	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 $(COVER)
-	@$(if $(COVER),$(BIN)/coverage report --sort=cover | sed -n '1,12p;$$p')
+	@[ -z "$(COVER)" ] || $(BIN)/coverage report --sort=cover | sed -n '1,12p;$$p'
 
 QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
 
