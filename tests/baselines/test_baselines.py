@@ -9,10 +9,14 @@ from omba.baselines import (
     ALS,
     EASE,
     NMF,
+    TIFUKNN,
+    UPCF,
+    GPTopFreq,
     Item2Vec,
     Lift,
     Pop,
     Prod2Vec,
+    PTopFreq,
     Queries,
     Sup,
     Triple2Vec,
@@ -176,7 +180,7 @@ def test_prod2vec_strings_the_baskets_of_a_user_together_and_item2vec_does_not(s
     assert Prod2Vec().sentences(shop, words) == [LISTS[0] + LISTS[1], LISTS[2] + LISTS[3], LISTS[4]]
 
 
-@pytest.mark.parametrize("kind", [NMF, ALS, Prod2Vec, UserHistory])
+@pytest.mark.parametrize("kind", [NMF, ALS, Prod2Vec, UserHistory, PTopFreq, TIFUKNN, UPCF])
 def test_methods_of_users_say_so_where_there_are_none(kind):
     with pytest.raises(InputError, match="no users"):
         kind().fit(Baskets.from_lists(LISTS))
@@ -218,3 +222,105 @@ def test_every_method_has_a_line_of_help_and_an_unknown_name_lists_them_all():
     assert all(help and "\n" not in help for help in methods().values())
     with pytest.raises(UnknownError, match="no method 'triple'; did you mean 'triple2vec'"):
         make("triple")
+
+
+@pytest.fixture(scope="module")
+def customers():
+    """Ann has five baskets, Bob two, Cy one; in time order, mixed."""
+    lists = [["a"], ["x"], ["a", "b"], ["c"], ["x", "b"], ["a"], ["b", "d"], ["d"]]
+    users = np.array([0, 1, 0, 2, 1, 0, 0, 0], np.int32)
+    return replace(Baskets.from_lists(lists), user_codes=users, user_vocabulary=Vocabulary(["ann", "bob", "cy"]))
+
+
+def asked_about(user, baskets):
+    return Queries.ask([], user, [], baskets.product_vocabulary, baskets.user_vocabulary)
+
+
+def by_product(method, user, baskets):
+    scores = method.fit(baskets).score_catalogue(asked_about(user, baskets))[0]
+    return dict(zip(baskets.product_vocabulary, scores.tolist(), strict=True))
+
+
+def test_top_frequency_is_the_customers_counts_then_everybodys(customers):
+    # ann: a 3, b 2, d 2; everybody: a 3, b 3, x 2, d 2, c 1.
+    assert by_product(PTopFreq(), "ann", customers) == {"a": 3, "x": 0, "b": 2, "c": 0, "d": 2}
+    settled = by_product(GPTopFreq(), "ann", customers)
+    assert sorted(settled, key=settled.get, reverse=True) == ["a", "b", "d", "x", "c"]
+    published = by_product(GPTopFreq(settle=False), "ann", customers)
+    assert published["b"] == published["d"] == 2
+    assert published["x"] == pytest.approx(2 / 4)
+
+
+def slow_tastes(histories, inside, across, groups):
+    """Tastes of TIFU-KNN in plain Python: the mean of faded baskets in each group, then of faded groups."""
+    tastes = []
+    for baskets in histories:
+        size, longer = divmod(len(baskets), min(groups, len(baskets)))
+        sizes = [size + (g >= min(groups, len(baskets)) - longer) for g in range(min(groups, len(baskets)))]
+        taste, at = {}, 0
+        for g, n in enumerate(sizes):
+            for j, basket in enumerate(baskets[at : at + n]):
+                for product in basket:
+                    weight = inside ** (n - 1 - j) / n * across ** (len(sizes) - 1 - g) / len(sizes)
+                    taste[product] = taste.get(product, 0) + weight
+            at += n
+        tastes.append(taste)
+    return tastes
+
+
+def test_tifu_knn_is_the_faded_mean_of_groups_and_that_of_the_nearest(customers):
+    histories = [[["a"], ["a", "b"], ["a"], ["b", "d"], ["d"]], [["x"], ["x", "b"]], [["c"]]]
+    for groups in (1, 2, 3, 7):
+        ann, bob, cy = slow_tastes(histories, 0.8, 0.5, groups)
+        alone = by_product(TIFUKNN(1, 0.8, 0.5, 0.3, groups), "ann", customers)
+        assert alone == pytest.approx({p: ann.get(p, 0) for p in "axbcd"}, abs=1e-6)
+        everybody = by_product(TIFUKNN(3, 0.8, 0.5, 0.3, groups), "ann", customers)
+        mean = {p: sum(taste.get(p, 0) for taste in (ann, bob, cy)) / 3 for p in "axbcd"}
+        assert everybody == pytest.approx({p: 0.3 * ann.get(p, 0) + 0.7 * mean[p] for p in "axbcd"}, abs=1e-6)
+
+
+def test_up_cf_sums_recent_shares_over_customers_alike(customers):
+    scores = by_product(UPCF(recent=2, locality=2.0, asymmetry=0.5), "ann", customers)
+    # The last two baskets of ann: b 1/2, d 1; of bob: x 1, b 1/2. Sets {a, b, d} and {x, b} share b.
+    alike = (1 / np.sqrt(3 * 2)) ** 2
+    assert scores == pytest.approx({"a": 0, "x": alike, "b": 0.5 + alike / 2, "c": 0, "d": 1}, abs=1e-5)
+
+
+def test_a_customer_who_is_not_known_gets_what_everybody_buys(customers):
+    for method in (GPTopFreq(), TIFUKNN(), UPCF()):
+        scores = by_product(method, "nobody", customers)
+        assert max(scores, key=scores.get) in ("x", "a", "b", "c")
+        assert min(scores.values()) >= 0
+        assert scores["c"] > 0
+
+
+def test_ease_over_the_catalogue_is_the_baskets_regression_and_the_customers_share(world):
+    ease = EASE(regularization=20.0, habit=2.0).fit(world)
+    plain = EASE(regularization=20.0, power=0.0).fit(world)
+    asked = Queries.ask(world.products[:2], world.users[0], [], world.product_vocabulary, world.user_vocabulary)
+    mine = np.flatnonzero(world.user_codes == asked.user_codes[0])
+    share = np.zeros(len(world.product_vocabulary))
+    for basket in mine:
+        share[world.items[world.offsets[basket] : world.offsets[basket + 1]]] += 1 / len(mine)
+    given = share.copy()
+    given[asked.items] += 1
+    weights = plain.weights[:-1, :-1]
+    expected = 2.0 * share
+    expected[plain.bought] += given[plain.bought] @ weights
+    assert ease.score_catalogue(asked)[0] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Pop, Sup, Lift, UserHistory])
+def test_counts_over_the_catalogue_are_those_of_candidates(shop, kind):
+    method = kind().fit(shop)
+    asked = Queries.ask(["pasta", "soap"], "ann", [], shop.product_vocabulary, shop.user_vocabulary)
+    by_candidate = method.score(["pasta", "soap"], "ann", list(shop.product_vocabulary))
+    assert method.score_catalogue(asked)[0] == pytest.approx(by_candidate, rel=1e-5)
+
+
+def test_a_product_that_a_method_has_not_met_comes_last_in_the_catalogue(shop):
+    theirs = Vocabulary(["never seen", "wine", "pasta"])
+    scores = Lift().fit(shop).score_catalogue(Queries.ask(["sauce"], None, [], theirs, Vocabulary()))
+    assert scores.shape == (1, 3)
+    assert scores[0, 0] < scores[0].max()
+    assert scores[0].argmin() == 0

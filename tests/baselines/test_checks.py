@@ -2,20 +2,23 @@
 
 import copy
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from omba.baselines import make, methods
+from omba.baselines import Queries, make, methods
 from omba.datasets import synthetic
 from omba.errors import MissingExtraError
 from omba.evaluation import Task, metrics, queries
+from omba.evaluation.catalogue import score_catalogue
 from omba.evaluation.trial import score
 
 NAMES = list(methods())
 
-OF_BASKETS = [name for name in NAMES if name not in ("pop", "history")]
-OF_USERS = [name for name in NAMES if name in ("history", "nmf", "als", "triple2vec") or "omba" in name]
+OF_CUSTOMERS = ["history", "p-topfreq", "gp-topfreq", "tifu-knn", "up-cf"]
+OF_BASKETS = [name for name in NAMES if name not in ("pop", *OF_CUSTOMERS)]
+OF_USERS = [name for name in NAMES if name in (*OF_CUSTOMERS, "nmf", "als", "triple2vec") or "omba" in name]
 if "omba-no-user" in OF_USERS:
     OF_USERS.remove("omba-no-user")
 
@@ -95,6 +98,32 @@ def test_a_users_habit_ranks_well_above_chance(method, world):
         others = [product for product in favourites if product not in mine]
         questions += [([], user, [product, *others[k : k + 10]]) for k, product in enumerate(mine)]
     assert mean_reciprocal_rank(method, questions) > 0.45
+
+
+def whole(asked, n):
+    """The first n queries as they are asked about the whole catalogue."""
+    return replace(asked.part(0, n), candidates=np.empty((n, 0), np.int32))
+
+
+def test_every_product_of_the_catalogue_gets_a_finite_score(method, world, asked):
+    scores = score_catalogue(method, whole(asked, 5))
+    assert scores.shape == (5, len(world.baskets.product_vocabulary))
+    assert np.isfinite(scores).all()
+
+
+def test_a_users_habit_is_found_in_the_whole_catalogue(name, method, world):
+    if name not in (*OF_CUSTOMERS, "als", "ease"):
+        pytest.skip("not made to rank a catalogue for a user alone")
+    user, mine = next(iter(world.truth.habits.items()))
+    scores = score_catalogue(method, whole_of(user, world))[0]
+    first = set(world.baskets.product_vocabulary.take(np.argsort(-scores)[:20].tolist()))
+    assert len(first & set(mine)) >= min(3, len(mine))
+
+
+def whole_of(user, world):
+    """The one question of what a user buys next."""
+    baskets = world.baskets
+    return Queries.ask([], user, [], baskets.product_vocabulary, baskets.user_vocabulary)
 
 
 def test_unknown_products_and_users_score_and_change_nothing_else(method, world):

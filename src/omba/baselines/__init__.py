@@ -15,7 +15,10 @@ from omba.baselines.ease import EASE
 from omba.baselines.nmf import NMF
 from omba.baselines.pop_sup_lift import Lift, Pop, Sup
 from omba.baselines.queries import Queries
+from omba.baselines.tifu_knn import TIFUKNN
+from omba.baselines.top_frequency import GPTopFreq, PTopFreq
 from omba.baselines.triple2vec import Triple2Vec
+from omba.baselines.up_cf import UPCF
 from omba.baselines.user_history import UserHistory
 from omba.baselines.word2vec import Item2Vec, Prod2Vec
 from omba.errors import UnknownError, nearest
@@ -24,9 +27,13 @@ __all__ = [
     "ALS",
     "EASE",
     "NMF",
+    "TIFUKNN",
+    "UPCF",
+    "GPTopFreq",
     "Item2Vec",
     "Lift",
     "Method",
+    "PTopFreq",
     "Pop",
     "Prod2Vec",
     "Queries",
@@ -50,6 +57,10 @@ BASELINES: dict[str, type[Scorer]] = {
     "ease": EASE,
     "als": ALS,
     "history": UserHistory,
+    "p-topfreq": PTopFreq,
+    "gp-topfreq": GPTopFreq,
+    "tifu-knn": TIFUKNN,
+    "up-cf": UPCF,
 }
 
 VARIANTS: dict[str, str] = {

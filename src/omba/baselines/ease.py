@@ -3,7 +3,9 @@
     min ‖X − X·B‖² + λ‖B‖²,  diag(B) = 0        B(x, y) = −P(x, y) / P(y, y),  P = (XᵀX + λI)⁻¹
 
 with X the baskets by products. A candidate's score is the mean of B(x, y) over the basket, divided by
-c(y)^¾, y's own purchases: negatives come by purchases too, and without it EASE ranks by popularity first.
+c(y)^¾, y's own purchases: negatives come by purchases too, and without it EASE ranks by popularity first. Over the
+whole catalogue popularity is wanted, and so is what the customer buys: with b the basket as zeros and ones, and p(u, y)
+the share of u's baskets that hold y, the score is (b + p(u))·B + habit·p(u).
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import lapack
 
-from omba.baselines.base import Scorer, matrix
+from omba.baselines.base import Scorer, matrix, user_matrix
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError
@@ -35,15 +38,17 @@ class EASE(Scorer):
         λ: how strongly the weights are held small.
     power
         The power of a product's own purchases that its score is divided by.
+    habit
+        What the customer's own shares weigh where the whole catalogue is ranked.
     seed
         Taken as every method does; the solution is exact.
     """
 
     help = "a linear model of each product from the others (Steck 2019)"
 
-    def __init__(self, regularization: float = 500.0, power: float = 0.75, seed: int = 0) -> None:
+    def __init__(self, regularization: float = 500.0, power: float = 0.75, habit: float = 1.0, seed: int = 0) -> None:
         super().__init__(seed)
-        self.regularization, self.power = regularization, power
+        self.regularization, self.power, self.habit = regularization, power, habit
 
     def learn(self, baskets: Baskets) -> None:
         bought = np.unique(baskets.items)
@@ -67,7 +72,29 @@ class EASE(Scorer):
         self.weights = np.pad(inverse, (0, 1))
         self.places = np.full(self.n_products + 1, n, np.int64)
         self.places[bought] = np.arange(n)
+        self.bought, self.counts = bought, counts
+        self.shares: sparse.csr_array | None = None
+        if baskets.user_codes is not None:
+            shares = user_matrix(baskets, self.n_users + 1, self.n_products)
+            visits = np.bincount(baskets.user_codes[baskets.user_codes >= 0], minlength=self.n_users + 1)
+            self.shares = sparse.csr_array(shares * (1 / np.maximum(visits, 1)).astype(np.float32)[:, None])
 
     def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
         candidates = self.places[queries.candidates][queries.rows]
         return queries.mean(self.weights[self.places[queries.items][:, None], candidates])
+
+    def rate_catalogue(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        known = queries.items >= 0
+        given = sparse.csr_array(
+            (np.ones(known.sum(), np.float32), (queries.rows[known], queries.items[known])),
+            shape=(len(queries), self.n_products),
+        )
+        habits = (
+            sparse.csr_array(given.shape, dtype=np.float32)
+            if self.shares is None
+            else (self.shares[np.where(queries.user_codes < 0, self.n_users, queries.user_codes)])
+        )
+        scores = (self.habit * habits).toarray()
+        weights = self.weights[:-1, :-1]
+        scores[:, self.bought] += ((given + habits)[:, self.bought] @ weights) * self.counts**self.power
+        return np.asarray(scores)

@@ -3,6 +3,8 @@
     X ≈ U·Vᵀ        score(y | X, u) = cos(v(y), mean of the basket's v) + cos(v(y), v(u))
 
 where X holds log(1 + baskets of the user with the product): the repeated purchase counts, but less each time.
+Over the whole catalogue the score is what the factors expect in X, of the user and of the basket as one more user,
+b = (VᵀV + I)⁻¹ Vᵀ·mean of its products:  v(y)·(v(u) + b).
 """
 
 from __future__ import annotations
@@ -56,3 +58,9 @@ class Factorised(Scorer):
         candidates = self.product_vectors[queries.candidates]
         basket = queries.mean(self.product_vectors[queries.items])
         return cosines(basket, candidates) + cosines(self.user_vectors[queries.user_codes], candidates)
+
+    def rate_catalogue(self, queries: Queries) -> Scores:
+        products = self.product_vectors[:-1]
+        gram = products.T @ products + np.eye(products.shape[1], dtype=np.float32)
+        basket = np.linalg.solve(gram, queries.mean(self.product_vectors[queries.items]).T).T
+        return np.asarray((self.user_vectors[queries.user_codes] + basket) @ products.T, np.float32)

@@ -40,6 +40,9 @@ class Pop(Scorer):
     def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
         return self.counts[queries.candidates]
 
+    def rate_catalogue(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        return np.repeat(self.counts[None, :-1], len(queries), axis=0)
+
 
 class Sup(Pop):
     """The product bought most often together with those in the basket.
@@ -65,6 +68,9 @@ class Sup(Pop):
 
     def rate(self, queries: Queries) -> NDArray[np.floating[Any]]:
         return queries.mean(self.together(queries) / self.n)
+
+    def rate_catalogue(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        return np.asarray((queries.contexts(self.n_products + 1) @ self.pairs).toarray()[:, :-1] / self.n)
 
     def together(self, queries: Queries) -> NDArray[np.float64]:
         """c(x, y) for each context product x (a row) and each candidate y of its query (a column)."""
@@ -96,3 +102,8 @@ class Lift(Sup):
         often = np.maximum(self.counts, 1)
         expected = often[queries.items][:, None] * often[queries.candidates[queries.rows]]
         return queries.mean(self.n * self.together(queries) / expected)
+
+    def rate_catalogue(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        often = np.maximum(self.counts, 1)
+        contexts = queries.contexts(self.n_products + 1) * (1 / often)[None, :]
+        return np.asarray((contexts.tocsr() @ self.pairs).toarray()[:, :-1] * (self.n / often[:-1]))

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baselines.base import Scorer, Scores, cosines, occurs, pad
+from omba.baselines.base import SHARE, Scorer, Scores, cosines, log_shares, nearness, occurs, pad
 from omba.baselines.kernels import learn_triples
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
@@ -69,6 +69,7 @@ class Triple2Vec(Scorer):
         bought = occurs(baskets.items, self.n_products)[:, None]
         self.left, self.right = pad(f * bought), pad(g * bought)
         self.user_vectors = pad(h * occurs(users, len(h))[:, None])
+        self.log_shares = log_shares(baskets.items, self.n_products)
 
     def _start(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
         return ((rng.random((n, self.dim)) - 0.5) / self.dim).astype(np.float32)
@@ -80,6 +81,13 @@ class Triple2Vec(Scorer):
             queries.mean(self.left[queries.items]), right
         )
         return across + cosines(user, left) + cosines(user, right)
+
+    def rate_catalogue(self, queries: Queries) -> Scores:
+        user = self.user_vectors[queries.user_codes]
+        across = nearness(queries.mean(self.right[queries.items]), self.left) + nearness(
+            queries.mean(self.left[queries.items]), self.right
+        )
+        return across + nearness(user, self.left) + nearness(user, self.right) + SHARE * self.log_shares
 
 
 def _pool(units: NDArray[np.int32], n: int, power: float = 0.75) -> NDArray[np.int32]:

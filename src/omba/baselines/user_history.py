@@ -42,3 +42,8 @@ class UserHistory(Scorer):
         expected = self.of_user[users][:, None] * self.of_product[products] / max(self.counts.sum(), 1)
         scores: NDArray[np.float64] = np.log1p(bought / expected)
         return scores
+
+    def rate_catalogue(self, queries: Queries) -> NDArray[np.floating[Any]]:
+        users = np.where(queries.user_codes < 0, self.n_users, queries.user_codes)
+        expected = self.of_user[users][:, None] * self.of_product[None, :] / max(self.counts.sum(), 1)
+        return np.asarray(np.log1p(self.counts[users].toarray() / expected)[:, :-1])

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from omba.baselines.base import Scorer, Scores, cosines, extra, pad
+from omba.baselines.base import SHARE, Scorer, Scores, cosines, extra, log_shares, nearness, pad
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError
@@ -84,9 +84,13 @@ class Word2Vec(Scorer):
             )
             vectors[np.array(model.wv.index_to_key, dtype=np.int64)] = model.wv.vectors
         self.vectors = pad(vectors)
+        self.log_shares = log_shares(baskets.items, self.n_products)
 
     def rate(self, queries: Queries) -> Scores:
         return cosines(queries.mean(self.vectors[queries.items]), self.vectors[queries.candidates])
+
+    def rate_catalogue(self, queries: Queries) -> Scores:
+        return nearness(queries.mean(self.vectors[queries.items]), self.vectors) + SHARE * self.log_shares
 
 
 class Item2Vec(Word2Vec):

@@ -18,7 +18,7 @@ Source = Annotated[
     str,
     typer.Argument(
         help="A file or a glob (CSV, TSV, Parquet, JSON lines), or a built-in: complete-journey, "
-        "complete-journey:product_id, ta-feng, instacart:FOLDER.",
+        "complete-journey:product_id, ta-feng, instacart:FOLDER, next-basket:FOLDER.",
         show_default=False,
     ),
 ]

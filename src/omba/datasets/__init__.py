@@ -2,18 +2,22 @@
 
 from omba.datasets.complete_journey import complete_journey
 from omba.datasets.instacart import instacart
-from omba.datasets.loading import BUILT_IN, is_built_in, load
+from omba.datasets.loading import BUILT_IN, is_built_in, judged_users, load
+from omba.datasets.next_basket import NextBasketFiles, next_basket
 from omba.datasets.synthetic import Truth, World, synthetic
 from omba.datasets.ta_feng import ta_feng
 
 __all__ = [
     "BUILT_IN",
+    "NextBasketFiles",
     "Truth",
     "World",
     "complete_journey",
     "instacart",
     "is_built_in",
+    "judged_users",
     "load",
+    "next_basket",
     "synthetic",
     "ta_feng",
 ]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from omba.baskets import Baskets
+from omba.baskets import Baskets, Label
 from omba.datasets.complete_journey import LEVELS, complete_journey
 from omba.datasets.instacart import instacart
+from omba.datasets.next_basket import NextBasketFiles, next_basket
 from omba.datasets.ta_feng import ta_feng
 from omba.errors import InputError, nearest
 
 BUILT_IN = ("complete-journey", *(f"complete-journey:{level}" for level in LEVELS), "ta-feng", "ta-feng:raw")
-"""The names that stand for a data set; `instacart:FOLDER` is one too, for any folder."""
+"""The names that stand for a data set; `instacart:FOLDER` and `next-basket:FOLDER` are too, for any folder."""
 
 
 def is_built_in(name: str) -> bool:
@@ -43,12 +44,28 @@ def _instacart(folder: str) -> Baskets:
     return instacart(folder)
 
 
+def _next_basket(folder: str) -> NextBasketFiles:
+    if not folder:
+        raise InputError("'next-basket' needs the folder of the history, future and keyset: write next-basket:FOLDER")
+    return next_basket(folder)
+
+
+def judged_users(name: str, part: str) -> tuple[Label, ...] | None:
+    """The customers of `part` whose next basket a data set wants to be found; None where it does not say."""
+    first, _, folder = name.partition(":")
+    if first != "next-basket":
+        return None
+    files = _next_basket(folder)
+    return files.validation if part == "validation" else files.test
+
+
 def _known() -> str:
-    return f"there are {', '.join(BUILT_IN)}, instacart:FOLDER"
+    return f"there are {', '.join(BUILT_IN)}, instacart:FOLDER, next-basket:FOLDER"
 
 
 _READERS: dict[str, Callable[[str], Baskets]] = {
     "complete-journey": lambda level: complete_journey(level or "product_type"),
     "ta-feng": _ta_feng,
     "instacart": _instacart,
+    "next-basket": lambda folder: _next_basket(folder).baskets,
 }

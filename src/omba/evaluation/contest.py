@@ -1,10 +1,11 @@
-"""Contest: any methods on anybody's baskets, by the paper's retrieval task."""
+"""Contest: any methods on anybody's baskets, by one of the tasks."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Unpack
 
 import numpy as np
@@ -15,7 +16,9 @@ from omba.baselines import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError, OmbaError
 from omba.evaluation.evaluation import Evaluation, Row
-from omba.evaluation.retrieval import Hiding, Task, adapt, queries
+from omba.evaluation.kept_results import KeptResults, key_of
+from omba.evaluation.retrieval import Asking
+from omba.evaluation.tasks import AnyTask, adapt, make_task
 from omba.evaluation.trial import Factory, run
 
 logger = logging.getLogger("omba")
@@ -27,16 +30,17 @@ Progress = Callable[[str, float], None]
 def evaluate(
     methods: str | Iterable[str] | Mapping[str, str | Factory],
     baskets: Baskets,
-    windows: int = 20,
-    negatives: int = 10,
+    windows: int | None = None,
+    negatives: int | None = None,
     seed: int = 0,
     seeds: int = 1,
     *,
-    every: str | int = "1d",
+    task: str = "hidden",
     progress: Progress | None = None,
-    **hiding: Unpack[Hiding],
+    keep: str | Path | None = None,
+    **asking: Unpack[Asking],
 ) -> Evaluation:
-    """Hide products of baskets, have each method find them among others, and tabulate how well and at what cost.
+    """Have each method find what is hidden from it, and tabulate how well it did and at what cost.
 
     In each seed all methods get the same windows, hidden products and negatives. A method that cannot be used here is
     left out, and the result says why.
@@ -49,42 +53,56 @@ def evaluate(
     baskets
         What is learned and asked about, in time order.
     windows
-        Windows drawn from the second half of the period.
+        Windows asked about: 20 drawn from the second half of the period (hidden), the last 6 (complete).
     negatives
-        Products that the hidden one is ranked among.
+        Products that the hidden one is ranked among: 10 (hidden).
     seed, seeds
         The first seed, and how many; each settles windows, hidden products, negatives and the methods' own chance.
-    every
-        How long a window is: `"1d"`, `"week"`, `"month"`, or a number of baskets.
+    task
+        `hidden`, the paper's test; `complete`, a hidden product among all; `next`, a customer's next basket.
     progress
         A function that gets a method's name and the share of its work done.
-    hiding
-        `hide`, `draw` and `above`: which products are hidden, and among which others; see `Task`.
+    keep
+        A JSON file that gets each method's figures as soon as it is done. Methods that it has figures of already, for
+        the same task, seeds and baskets, are not run again.
+    asking
+        Options of the tasks: `every`, how long a window is (`"1d"`, `"week"`, `"month"`, or a number of baskets);
+        `hide`, `draw`, `above` (hidden); `sample`, `k` (complete); `least`, `part`, `users`, `k` (next); see `Task`,
+        `Completion` and `NextBasket`.
     """
     if seeds < 1:
         raise InputError(f"seeds is {seeds}: give 1 or more")
     factories = _factories(methods)
-    task, notes = adapt(baskets, Task(windows, negatives, every, **hiding))
+    asked_for, notes = adapt(baskets, make_task(task, {"windows": windows, "negatives": negatives, **asking}))
     chosen = range(seed, seed + seeds)
-    asked = {each: queries(baskets, task, each) for each in chosen}
-    fewest = min(map(len, asked.values()))
-    if fewest < windows:
+    asked = {each: asked_for.ask(baskets, each) for each in chosen}
+    fewest = min(len(found) for _, found in asked.values())
+    if fewest < getattr(asked_for, "windows", 0):
         notes.append(f"only {fewest} windows of the second half hold baskets to ask about: all of them are used")
-    rows: list[Row] = []
-    skipped: dict[str, str] = {}
+    prices = _target_prices([found for _, found in asked.values()])
+    result = Evaluation([], asked_for, list(chosen), prices, {}, notes, key_of(asked_for, chosen, baskets))
+    kept = KeptResults(keep, result.key)
     for name, factory in factories.items():
         try:
-            rows.append(_row(name, factory, baskets, asked, task.every, progress))
+            if name in kept.rows and isinstance(factory, partial):
+                row = Row(name, [], asked_for, kept.rows[name])
+                logger.info("%s is taken from %s", name, kept.path)
+            else:
+                row = _row(name, factory, asked, asked_for, progress)
         except OmbaError as error:
-            skipped[name] = str(error)
+            result.skipped[name] = str(error)
             logger.warning("%s is left out: %s", name, error)
-            if len(skipped) == len(factories):
+            if len(result.skipped) == len(factories):
                 raise
+            continue
+        result.rows.append(row)
+        logger.info(row.tell())
+        kept.write(result.to_json())
     for note in notes:
         logger.warning(note)
-    rows.sort(key=lambda row: -row.mrr)
-    prices = [_target_prices(found) for found in asked.values()] if baskets.prices is not None else None
-    return Evaluation(rows, task, list(chosen), prices, skipped, notes)
+    result.rows.sort(key=lambda row: -row.score)
+    kept.write(result.to_json())
+    return result
 
 
 def _factories(methods: str | Iterable[str] | Mapping[str, str | Factory]) -> dict[str, Factory]:
@@ -104,17 +122,18 @@ def _factories(methods: str | Iterable[str] | Mapping[str, str | Factory]) -> di
 def _row(
     name: str,
     factory: Factory,
-    baskets: Baskets,
-    asked: Mapping[int, list[Queries]],
-    every: str | int,
+    asked: Mapping[int, tuple[Baskets, list[Queries]]],
+    task: AnyTask,
     progress: Progress | None,
 ) -> Row:
     """One method through the queries of every seed."""
     trials = []
-    for turn, (seed, found) in enumerate(asked.items()):
+    for turn, (seed, (baskets, found)) in enumerate(asked.items()):
         tick = partial(_tick, progress, name, turn, len(asked))
-        trials.append(run(factory, baskets, found, every, seed, tick))
-    return Row(name, trials)
+        trial = run(factory, baskets, found, task.every, seed, tick, task.judge)
+        trial.figures = task.measure(trial.ranks, found)
+        trials.append(trial)
+    return Row(name, trials, task)
 
 
 def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: float) -> None:
@@ -122,5 +141,7 @@ def _tick(progress: Progress | None, name: str, turn: int, turns: int, done: flo
         progress(name, (turn + done) / turns)
 
 
-def _target_prices(asked: list[Queries]) -> NDArray[np.float32]:
-    return np.concatenate([queries.target_prices for queries in asked if queries.target_prices is not None])
+def _target_prices(asked: Sequence[list[Queries]]) -> list[NDArray[np.float32]] | None:
+    """Prices of what was hidden, by seed; None where there are none."""
+    prices = [[queries.target_prices for queries in found if queries.target_prices is not None] for found in asked]
+    return [np.concatenate(found) for found in prices] if all(prices) else None

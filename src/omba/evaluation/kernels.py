@@ -1,4 +1,4 @@
-"""The draw of negatives, one query at a time."""
+"""The draw of negatives and the places of products in a ranking, one query at a time."""
 
 from __future__ import annotations
 
@@ -60,3 +60,27 @@ def _draw(pool: NDArray[np.int32], taken: NDArray[np.int64], query: int, rng: np
                 return int(product)
             left -= 1
     return -1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_places(
+    scores: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    places: NDArray[np.int64],
+) -> None:
+    """The best and the worst rank of each query's targets among all products; scores of −∞ are no candidates.
+
+    Targets of query q are the slice `offsets[q]:offsets[q + 1]`. A target that is tied with others may have any rank
+    of those they share.
+    """
+    for query in range(len(scores)):
+        row = scores[query]
+        for place in range(offsets[query], offsets[query + 1]):
+            mine = row[targets[place]]
+            above, tied = 0, 0
+            for score in row:
+                above += score > mine
+                tied += score == mine
+            places[place, 0] = above + 1
+            places[place, 1] = above + tied

@@ -9,32 +9,40 @@ that popularity alone ranks at chance. Every window is scored before anything of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypedDict
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.baselines.queries import Queries
-from omba.baskets import Baskets, Every
-from omba.baskets.windows import DEFAULT_COUNT
+from omba.baskets import Baskets, Label
 from omba.errors import InputError
+from omba.evaluation import metrics
 from omba.evaluation.kernels import draw_negatives
+from omba.evaluation.metrics import Ranks
+from omba.evaluation.trial import rank_hidden
 
 Hide = Literal["one", "all"]
 Draw = Literal["window", "uniform"]
 
 
-class Hiding(TypedDict, total=False):
-    """Which products are hidden, and among which others: the fields of `Task` of the same names."""
+class Asking(TypedDict, total=False):
+    """What tasks are asked with: fields of `Task`, `Completion` and `NextBasket` of the same names."""
 
+    every: str | int
     hide: Hide
     draw: Draw
     above: float | None
+    sample: int
+    k: int
+    least: int
+    part: Literal["test", "validation"]
+    users: Sequence[Label] | None
 
 
-FEWEST = 20
-"""Baskets a window must have where there is no time to cut them by: negatives come from its other baskets."""
+CUTS = range(1, 11)
+"""The k of Recall@k."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,10 @@ class Task:
     draw: Draw = "window"
     above: float | None = None
 
+    name: ClassVar[str] = "hidden"
+    columns: ClassVar[dict[str, str]] = {"mrr": "MRR", "recall@1": "R@1", "recall@5": "R@5", "dcg": "DCG"}
+    """The figures of a table, and what they are called there."""
+
     def __post_init__(self) -> None:
         for name in ("windows", "negatives"):
             if getattr(self, name) < 1:
@@ -71,6 +83,19 @@ class Task:
         for name, known in (("hide", ("one", "all")), ("draw", ("window", "uniform"))):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} is {getattr(self, name)!r}: give one of {', '.join(known)}")
+
+    def ask(self, baskets: Baskets, seed: int) -> tuple[Baskets, list[Queries]]:
+        """The baskets to learn from, and the queries of each window."""
+        return baskets, queries(baskets, self, seed)
+
+    def judge(self, method: Any, queries: Queries) -> Ranks:
+        """The ranks of what a window's queries ask for."""
+        return rank_hidden(method, queries)
+
+    def measure(self, ranks: Ranks, asked: Sequence[Queries]) -> dict[str, float]:
+        """MRR, Recall@k and DCG over all queries alike."""
+        recalls = {f"recall@{k}": metrics.recall(ranks, k) for k in CUTS}
+        return {"mrr": metrics.mrr(ranks), **recalls, "dcg": metrics.dcg(ranks)}
 
 
 def queries(baskets: Baskets, task: Task, seed: int = 0) -> list[Queries]:
@@ -94,21 +119,6 @@ def queries(baskets: Baskets, task: Task, seed: int = 0) -> list[Queries]:
             + ("" if task.above is None else f", and a product dearer than {task.above:g}")
         )
     return sorted(asked, key=lambda found: found.first)
-
-
-def adapt(baskets: Baskets, task: Task) -> tuple[Task, list[str]]:
-    """The task as these baskets allow it, and in words what is different.
-
-    Without time, windows are numbers of baskets: as many as give twice the windows asked for in the second half.
-    """
-    notes = []
-    if baskets.user_codes is None:
-        notes.append("these baskets have no users: all methods go by the rest of the basket alone")
-    if baskets.times is None and Every.parse(task.every).unit != "baskets":
-        count = int(np.clip(len(baskets) // (4 * task.windows), FEWEST, DEFAULT_COUNT))
-        notes.append(f"these baskets have no time: they are taken as they come, in windows of {count:,} baskets")
-        task = replace(task, every=count)
-    return task, notes
 
 
 def check(baskets: Baskets, task: Task) -> None:

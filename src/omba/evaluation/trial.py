@@ -24,6 +24,9 @@ Factory = Callable[[int], Method]
 
 Tick = Callable[[float], None]
 
+Judge = Callable[[Any, Queries], Ranks]
+"""Finds the ranks of what a window's queries ask for."""
+
 WARM_UP = 50
 """Baskets a throw-away method learns first, so that compiling and loading are not counted as learning."""
 
@@ -44,6 +47,8 @@ class Trial:
         The processor's own seconds, which neighbours on the machine do not lengthen.
     peak_memory
         The most bytes it held above what was there before; None where the system does not tell.
+    figures
+        The task's own figures by name; None where they are those of the ranks of hidden products.
     """
 
     online: bool
@@ -53,6 +58,7 @@ class Trial:
     learn_work: float = 0.0
     score_work: float = 0.0
     peak_memory: int | None = None
+    figures: dict[str, float] | None = None
 
     @property
     def ranks(self) -> Ranks:
@@ -66,16 +72,21 @@ def run(
     every: str | int = "1d",
     seed: int = 0,
     tick: Tick = lambda done: None,
+    judge: Judge | None = None,
 ) -> Trial:
-    """Take a new method through the stream; `tick` is told the share of the work done, after each piece."""
-    warm_up(factory, baskets, asked[0])
+    """Take a new method through the stream; `tick` is told the share of the work done, after each piece.
+
+    `judge` finds the ranks of a window's targets; without one they are those of the hidden products among candidates.
+    """
+    judge = judge or rank_hidden
+    warm_up(factory, baskets, asked[0], judge)
     with PeakMemory() as peak:
         method: Any = factory(seed)
         trial = Trial(online=hasattr(method, "partial_fit"))
         if trial.online:
-            _stream(method, baskets, asked, every, trial, tick)
+            _stream(method, baskets, asked, every, trial, tick, judge)
         else:
-            _retrain(method, baskets, asked, trial, tick)
+            _retrain(method, baskets, asked, trial, tick, judge)
     trial.peak_memory = peak.bytes
     return trial
 
@@ -87,38 +98,45 @@ def _stream(
     every: str | int,
     trial: Trial,
     tick: Tick,
+    judge: Judge,
 ) -> None:
     by_first = {queries.first: queries for queries in asked}
     first, last = 0, max(by_first)
     for window in baskets.windows(every):
         if first in by_first:
-            _score(method, by_first[first], trial)
+            _judge(method, by_first[first], trial, judge)
         if first == last:
-            break
+            return
         began, worked = perf_counter(), process_time()
         method.partial_fit(window)
         trial.learn_seconds += perf_counter() - began
         trial.learn_work += process_time() - worked
         first += len(window)
         tick(first / last)
+    _judge(method, by_first[first], trial, judge)  # what comes after the last of them
 
 
-def _retrain(method: Any, baskets: Baskets, asked: Sequence[Queries], trial: Trial, tick: Tick) -> None:
+def _retrain(method: Any, baskets: Baskets, asked: Sequence[Queries], trial: Trial, tick: Tick, judge: Judge) -> None:
     for done, queries in enumerate(asked, 1):
         began, worked = perf_counter(), process_time()
         method.fit(baskets.slice(0, queries.first))
         trial.learn_seconds += perf_counter() - began
         trial.learn_work += process_time() - worked
-        _score(method, queries, trial)
+        _judge(method, queries, trial, judge)
         tick(done / len(asked))
 
 
-def _score(method: Any, queries: Queries, trial: Trial) -> None:
+def _judge(method: Any, queries: Queries, trial: Trial, judge: Judge) -> None:
     began, worked = perf_counter(), process_time()
-    scores = score(method, queries)
+    found = judge(method, queries)
     trial.score_seconds += perf_counter() - began
     trial.score_work += process_time() - worked
-    trial.by_window.append(ranks(scores))
+    trial.by_window.append(found)
+
+
+def rank_hidden(method: Any, queries: Queries) -> Ranks:
+    """The ranks of the hidden products among their candidates."""
+    return ranks(score(method, queries))
 
 
 def score(method: Any, queries: Queries) -> NDArray[np.floating[Any]]:
@@ -128,9 +146,9 @@ def score(method: Any, queries: Queries) -> NDArray[np.floating[Any]]:
     return np.array([method.score(products, user, candidates) for products, user, candidates in queries.labels()])
 
 
-def warm_up(factory: Factory, baskets: Baskets, queries: Queries) -> None:
+def warm_up(factory: Factory, baskets: Baskets, queries: Queries, judge: Judge = rank_hidden) -> None:
     """Let a throw-away method learn a little and answer, so that what it needs is loaded and compiled."""
     method: Any = factory(0)
     few = baskets.slice(0, min(WARM_UP, queries.first))
     (method.partial_fit if hasattr(method, "partial_fit") else method.fit)(few)
-    score(method, queries)
+    judge(method, queries.part(0, min(WARM_UP, len(queries))))
