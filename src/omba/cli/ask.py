@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from omba.baskets import Label
 from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import give
 from omba.errors import InputError
 from omba.model import OMBA
+from omba.rules import Catalogue
+from omba.rules.from_model import catalogue_of
 from omba.store import ModelFolder
 
 
@@ -22,19 +25,26 @@ def similar(
     json: Json = None,
 ) -> None:
     """The products nearest to one, by the cosine of their vectors."""
+    learned = OMBA.load(model)
+    catalogue = catalogue_of(learned)
+    label = catalogue.find(product)
     if at is None:
-        learned = OMBA.load(model)
-        found = learned.similar(product, top)
+        found = learned.similar(label, top)
     else:
         history = ModelFolder(model).history
-        found = history.similar_at(product, at, top)
+        found = history.similar_at(label, at, top)
     give(
-        [{"product": label, "similarity": cosine} for label, cosine in found],
+        [{"product": label, **_name(catalogue, label), "similarity": cosine} for label, cosine in found],
         json,
-        f"nearest to {product}" + ("" if at is None else f" at {history.at(at).shown}"),
+        f"nearest to {catalogue.show(label)}" + ("" if at is None else f" at {history.at(at).shown}"),
         ("product", "similarity"),
-        [(label, f"{cosine:.3f}") for label, cosine in found],
+        [(catalogue.show(label), f"{cosine:.3f}") for label, cosine in found],
     )
+
+
+def _name(catalogue: Catalogue, label: Label) -> dict[str, str | None]:
+    """The name of a product for JSON, where products have names."""
+    return {"name": catalogue.name(label)} if catalogue.named else {}
 
 
 def rank(

@@ -34,6 +34,7 @@ def rules(
     antecedent: Annotated[str | None, typer.Option(help="Rules that start from this product.")] = None,
     consequent: Annotated[str | None, typer.Option(help="Rules that lead to this product.")] = None,
     category: Annotated[str | None, typer.Option(help="Rules with a product of this category.")] = None,
+    text: Annotated[str, typer.Option(metavar="WORDS", help="Rules with all these words in names or labels.")] = "",
     status: Annotated[str | None, typer.Option(help="observed, rare or unseen.")] = None,
     min_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or more.")] = None,
     max_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or less.")] = None,
@@ -50,14 +51,14 @@ def rules(
     sort: Annotated[str | None, typer.Option(metavar="COLUMN", help="Best first by this column.")] = None,
     preset: Annotated[str, typer.Option(help="'default', or 'paper' for its F = 4 and H = 11.")] = "default",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write to .csv, .json, .jsonl, .parquet, .graphml or .pmml.")
+        Path | None, typer.Option(metavar="FILE", help="Write .csv, .xlsx, .json, .jsonl, .parquet, .graphml or .pmml.")
     ] = None,
     json: Json = None,
 ) -> None:
     """The best rules of a model: strong ones, rare ones, and pairs never seen that should be."""
     where = Filter(
         product, antecedent, consequent, category, min_price, max_price, status, length,
-        minimum=bounds(minimum), maximum=bounds(maximum),
+        minimum=bounds(minimum), maximum=bounds(maximum), text=text,
     )  # fmt: skip
     baskets = None if evidence is None else read(evidence, ColumnOptions())
     found = mine_rules(

@@ -22,6 +22,13 @@ from omba.errors import InputError, UnknownError, nearest
 
 COMPARED = 2_000
 """Names that an unknown one is compared with: to compare it with all would take seconds of a large shop."""
+SHORTEST = 3
+"""Letters that a part of a name has at least: shorter ones are in too many names to mean any."""
+LISTED = 5
+"""Products listed where a text may mean several."""
+
+NAME = "name"
+"""The column of the attributes that holds what products are called."""
 
 Places = NDArray[np.int64]
 
@@ -70,11 +77,36 @@ class Catalogue:
         return row if 0 <= row < len(self) else None
 
     def row(self, product: Label) -> int:
-        """The row of a product; an unknown one is an error that suggests the nearest names."""
+        """The row of a product by its label, its name or a part of its name, in this order.
+
+        A text that may mean several products is an error that lists the best sellers among them, and one that means
+        none an error that suggests the nearest names.
+        """
         row = self.known_row(product)
-        if row is None:
-            raise UnknownError(f"product {product!r} is not known here{self._like(product)}")
-        return row
+        if row is not None:
+            return row
+        matching = self._rows_called(str(product).casefold().strip())
+        if len(matching) == 1:
+            return int(matching[0])
+        if len(matching):
+            raise UnknownError(f"product {product!r} may be any of {self._list(matching)}: give one of these codes")
+        raise UnknownError(f"product {product!r} is not known here{self._like(product)}")
+
+    def _rows_called(self, text: str) -> Places:
+        """The rows of the products that go by a name; else of those whose name holds it, or all words of it."""
+        if len(text) < SHORTEST:
+            return np.empty(0, np.int64)
+        for match in (pc.equal(self._called, text), pc.match_substring(self._called, text)):
+            found = np.flatnonzero(match.to_numpy(zero_copy_only=False))
+            if len(found):
+                return found
+        return self._matching(self._called, text.split())
+
+    def _list(self, rows: Places) -> str:
+        """Some products, best sellers first, with the number of those that are left out."""
+        best = rows[np.argsort(self._place[rows], kind="stable")]
+        listed = ", ".join(self.show(self.labels[row]) for row in best[:LISTED].tolist())
+        return f"{listed} and {len(best) - LISTED:,} more" if len(best) > LISTED else listed
 
     def find(self, product: Label) -> Label:
         """The product's own label, as `row` finds it."""
@@ -82,7 +114,7 @@ class Catalogue:
 
     def _like(self, product: Label) -> str:
         """The nearest names among the best sellers and those that share a word with the product."""
-        near = self._texts_matching(re.split(r"\W+", str(product).casefold()), any_word=True)
+        near = self._matching(self._texts, re.split(r"\W+", str(product).casefold()), any_word=True)
         best = near[np.argsort(self._place[near], kind="stable")][:COMPARED]
         return nearest(product, [self.labels[row] for row in (*best.tolist(), *self.best[:COMPARED].tolist())])
 
@@ -90,6 +122,33 @@ class Catalogue:
         """The product's mean price, NaN where it is not known."""
         row = self.rows.get(product, -1)
         return float("nan") if self.prices is None or not 0 <= row < len(self) else float(self.prices[row])
+
+    # Names.
+
+    @property
+    def named(self) -> bool:
+        """Whether products have names beside their labels, such as descriptions beside article numbers."""
+        return NAME in self.levels
+
+    @cached_property
+    def names(self) -> list[str | None]:
+        """The name of each product beside its label, None where it has none."""
+        names: list[str | None] = self.columns[NAME].to_pylist() if self.named else [None] * len(self)
+        return names
+
+    def name(self, product: Label) -> str | None:
+        """The name of a product beside its label; None where it has none or is not known."""
+        row = self.rows.get(product, -1) if self.named else -1
+        return self.names[row] if 0 <= row < len(self) else None
+
+    def show(self, product: Label) -> str:
+        """A product as a person reads it: its name with the label beside, which tells products of one name apart.
+
+        >>> names = pa.table({"product": ["85099B", "22411"], "name": ["JUMBO BAG", None]})
+        >>> [Catalogue(["85099B", "22411"], attributes=names).show(label) for label in ("85099B", "22411")]
+        ['JUMBO BAG (85099B)', '22411']
+        """
+        return show(product, self.name(product))
 
     # Categories.
 
@@ -159,18 +218,26 @@ class Catalogue:
         return place
 
     @cached_property
-    def _names(self) -> pa.Array:
+    def _spelt(self) -> pa.Array:
+        """The labels as text to be searched."""
         return pa.array([str(label).casefold() for label in self.labels], pa.string())
+
+    @cached_property
+    def _called(self) -> pa.Array:
+        """What each product is called, to be searched: its name, or its label where it has none."""
+        if not self.named:
+            return self._spelt
+        return pc.coalesce(pc.utf8_trim_whitespace(pc.utf8_lower(self.columns[NAME])), self._spelt)
 
     @cached_property
     def _texts(self) -> pa.Array:
         """Label and attributes of each product as one text."""
         words = [pc.utf8_lower(self.columns[name].fill_null("")) for name in self.levels]
-        return pc.binary_join_element_wise(self._names, *words, "\n") if words else self._names
+        return pc.binary_join_element_wise(self._spelt, *words, "\n") if words else self._spelt
 
     def ready(self) -> Catalogue:
         """Work out the index now rather than at the first question."""
-        _ = self.rows, self.best, self._place, self._texts
+        _ = self.rows, self.best, self._place, self._texts, self._called, self.names
         return self
 
     def search(self, text: str, category: str | None, limit: int) -> tuple[int, list[int]]:
@@ -178,23 +245,36 @@ class Catalogue:
         product's name or attributes. First come names that are the text, then those in which a word begins with it;
         best sellers first among equals."""
         words = text.casefold().split()
-        rows = self._texts_matching(words) if words else self.best
+        rows = self._matching(self._texts, words) if words else self.best
         if category is not None:
             rows = rows[np.isin(rows, self.members(category))]
         if not words:
             return len(rows), rows[:limit].tolist()
         rank = self._place[rows].copy()
-        names = self._names.take(pa.array(rows))
-        start = pc.match_substring_regex(names, r"(^|\W)" + re.escape(" ".join(words)))
-        exact = pc.equal(names, " ".join(words))
-        rank += len(self) * (2 - start.to_numpy(zero_copy_only=False).astype(int))
-        rank[exact.to_numpy(zero_copy_only=False)] -= 2 * len(self)
+        start, exact = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+        for texts in (self._spelt, self._called) if self.named else (self._spelt,):
+            names = texts.take(pa.array(rows))
+            begins = pc.match_substring_regex(names, r"(^|\W)" + re.escape(" ".join(words)))
+            start |= begins.to_numpy(zero_copy_only=False)
+            exact |= pc.equal(names, " ".join(words)).to_numpy(zero_copy_only=False)
+        rank += len(self) * (2 - start.astype(int))
+        rank[exact] -= 2 * len(self)
         few = np.argpartition(rank, limit - 1)[:limit] if limit < len(rank) else np.arange(len(rank))
         return len(rows), rows[few[np.argsort(rank[few])]].tolist()
 
-    def _texts_matching(self, words: Sequence[str], any_word: bool = False) -> Places:
+    def rows_with(self, word: str) -> NDArray[np.bool_]:
+        """Whether the label or the name of each product holds a word."""
+        found = [pc.match_substring(texts, word.casefold()) for texts in (self._spelt, self._called)]
+        return np.asarray(pc.or_(*found).to_numpy(zero_copy_only=False))
+
+    def _matching(self, texts: pa.Array, words: Sequence[str], any_word: bool = False) -> Places:
         matching = np.full(len(self), not any_word)
         for word in words:
-            found = pc.match_substring(self._texts, word).to_numpy(zero_copy_only=False)
+            found = pc.match_substring(texts, word).to_numpy(zero_copy_only=False)
             matching = matching | (found if word else False) if any_word else matching & found
         return np.flatnonzero(matching)
+
+
+def show(product: Label, name: str | None) -> str:
+    """A product as a person reads it: its name with the label beside, or the label alone."""
+    return str(product) if name is None or name == str(product) else f"{name} ({product})"

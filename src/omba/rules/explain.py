@@ -9,7 +9,7 @@ were seen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import InputError
+from omba.rules.catalogue import show
 from omba.rules.evidence import Counted, Rows
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import neighbours
@@ -135,6 +136,8 @@ class Explanation:
         Users who buy both; None where users are not known.
     seen
         The nearest pairs that were seen.
+    names
+        What the products of all these go by beside their labels, as far as they have names.
     """
 
     a: Label
@@ -151,6 +154,11 @@ class Explanation:
     bridges: list[Bridge]
     shoppers: Shoppers | None
     seen: list[NearbyPair]
+    names: dict[Label, str] = field(default_factory=dict)
+
+    def show(self, product: Label) -> str:
+        """A product of the explanation as a person reads it."""
+        return show(product, self.names.get(product))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -166,8 +174,8 @@ class Explanation:
     def _facts(self) -> list[str]:
         lift = f": lift {self.lift:.1f}" if self.count else ""
         return [
-            f"{self.a} and {self.b} {how_often(self.count, self.status)} in {self.baskets:,} baskets, "
-            f"where chance would make it {amount(self.chance)}{lift} ({self.status}).",
+            f"{self.show(self.a)} and {self.show(self.b)} {how_often(self.count, self.status)} "
+            f"in {self.baskets:,} baskets, where chance would make it {amount(self.chance)}{lift} ({self.status}).",
             f"Their vectors have a cosine of {self.cosine:.2f}.",
             *outlook(self.expected_lift, self.expected_lift_low, self.expected_lift_high),
         ]
@@ -178,8 +186,8 @@ class Explanation:
         return [
             "Both go with:",
             *(
-                f"  {x.product}: {baskets(x.count_a)} with {self.a} (lift {x.lift_a:.1f}), "
-                f"{x.count_b:,} with {self.b} (lift {x.lift_b:.1f})"
+                f"  {self.show(x.product)}: {baskets(x.count_a)} with {self.show(self.a)} (lift {x.lift_a:.1f}), "
+                f"{x.count_b:,} with {self.show(self.b)} (lift {x.lift_b:.1f})"
                 for x in self.bridges
             ),
         ]
@@ -197,7 +205,7 @@ class Explanation:
             return []
         return [
             "The nearest pairs that were seen:",
-            *(f"  {x.a} and {x.b}: {baskets(x.count)}, lift {x.lift:.1f}" for x in self.seen),
+            *(f"  {self.show(x.a)} and {self.show(x.b)}: {baskets(x.count)}, lift {x.lift:.1f}" for x in self.seen),
         ]
 
 
@@ -227,6 +235,13 @@ class Explainer:
         chance = float(self._chance(one, other)[0])
         lift, low, high = (float(value[0]) for value in given.expect(one, other, cosine, count))
         foreseen = given.forecast is not None
+        bridges, seen = self._bridges(left, right, most), self._seen(left, right, most)
+        mentioned = (
+            given.labels[left],
+            given.labels[right],
+            *(x.product for x in bridges),
+            *(y for x in seen for y in (x.a, x.b)),
+        )
         return Explanation(
             a=given.labels[left],
             b=given.labels[right],
@@ -239,9 +254,10 @@ class Explainer:
             expected_lift=lift if foreseen else None,
             expected_lift_low=low if foreseen else None,
             expected_lift_high=high if foreseen else None,
-            bridges=self._bridges(left, right, most),
+            bridges=bridges,
             shoppers=self._shoppers(left, right, most),
-            seen=self._seen(left, right, most),
+            seen=seen,
+            names={label: name for label in mentioned if (name := given.catalogue.name(label)) is not None},
         )
 
     def _partners(self, row: int) -> tuple[Rows, Counted]:

@@ -1,4 +1,4 @@
-"""Export: rules as files for other tools: CSV, JSON, JSON lines, Parquet, GraphML and PMML."""
+"""Export: rules as files for other tools: CSV, Excel, JSON, JSON lines, Parquet, GraphML and PMML."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 
 from omba.baskets import Label
 from omba.errors import InputError
+from omba.rules.catalogue import Catalogue
+from omba.rules.excel import write_excel
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 Columns = Sequence[str] | None
 
 JOIN = " + "
+NAMES = ("antecedent_names", "consequent_names")
+"""In a graph and in PMML, names stand with the products and not with the rules."""
 RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A cell that begins so is taken for a formula by spreadsheets."""
 
@@ -36,9 +40,12 @@ def write(rules: Rules, path: Path, columns: Columns = None) -> Path:
 
 
 def write_csv(rules: Rules, path: Path, columns: Columns = None) -> None:
-    """Comma-separated text, safe to open: a name that a spreadsheet would run as a formula gets a quote before it."""
+    """Comma-separated text, safe to open: a name that a spreadsheet would run as a formula gets a quote before it.
+
+    It begins with a byte order mark, by which spreadsheets know that the text is UTF-8.
+    """
     table = rules.to_arrow(columns)
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(table.column_names)
         for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
@@ -48,7 +55,7 @@ def write_csv(rules: Rules, path: Path, columns: Columns = None) -> None:
 def cell(value: Any) -> Any:
     """One cell: items joined, text made safe, nothing for what is not known."""
     if isinstance(value, list):
-        value = JOIN.join(map(str, value))
+        value = JOIN.join("" if one is None else str(one) for one in value)
     return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
 
 
@@ -83,9 +90,13 @@ def write_graphml(rules: Rules, path: Path, columns: Columns = None) -> None:
 
     Several antecedents stand as a node of kind `set`, to which its members point.
     """
-    names = [name for name in rules.to_arrow(columns).column_names if name not in ("antecedents", "consequents")]
+    names = [name for name in columns or rules.columns if name not in ("antecedents", "consequents", *NAMES)]
     root = xml.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    for name, kind in (("label", "string"), ("kind", "string")):
+    for name, kind in (
+        ("label", "string"),
+        ("kind", "string"),
+        *((("name", "string"),) if rules.catalogue.named else ()),
+    ):
         xml.SubElement(root, "key", {"id": name, "for": "node", "attr.name": name, "attr.type": kind})
     for k, name in enumerate(names):
         kind = {"status": "string", "count": "long", "collisions": "long"}.get(name, "double")
@@ -93,7 +104,7 @@ def write_graphml(rules: Rules, path: Path, columns: Columns = None) -> None:
     graph = xml.SubElement(root, "graph", id="rules", edgedefault="directed")
     nodes: dict[tuple[Label, ...], str] = {}
     for row, (antecedents, consequents) in zip(records(rules, names), rules.sides, strict=True):
-        source, target = _graph_node(graph, nodes, antecedents), _graph_node(graph, nodes, consequents)
+        source, target = (_graph_node(graph, nodes, side, rules.catalogue) for side in (antecedents, consequents))
         edge = xml.SubElement(graph, "edge", source=source, target=target)
         for k, name in enumerate(names):
             if row[name] is not None:
@@ -101,14 +112,19 @@ def write_graphml(rules: Rules, path: Path, columns: Columns = None) -> None:
     _save(root, path)
 
 
-def _graph_node(graph: xml.Element, nodes: dict[tuple[Label, ...], str], items: tuple[Label, ...]) -> str:
+def _graph_node(
+    graph: xml.Element, nodes: dict[tuple[Label, ...], str], items: tuple[Label, ...], catalogue: Catalogue
+) -> str:
     """The id of the node for these items, made with the edges from its members where it is new."""
     if items not in nodes:
-        members = [_graph_node(graph, nodes, (item,)) for item in items] if len(items) > 1 else []
+        members = [_graph_node(graph, nodes, (item,), catalogue) for item in items] if len(items) > 1 else []
         nodes[items] = f"n{len(nodes)}"
         node = xml.SubElement(graph, "node", id=nodes[items])
         xml.SubElement(node, "data", key="label").text = legal(JOIN.join(map(str, items)))
         xml.SubElement(node, "data", key="kind").text = "set" if members else "product"
+        if catalogue.named:
+            named = JOIN.join(catalogue.name(item) or str(item) for item in items)
+            xml.SubElement(node, "data", key="name").text = legal(named)
         for member in members:
             xml.SubElement(graph, "edge", source=member, target=nodes[items])
     return nodes[items]
@@ -129,7 +145,10 @@ def write_pmml(rules: Rules, path: Path, columns: Columns = None) -> None:
         xml.SubElement(fields, "DataField", name=name, optype="categorical", dataType="string")
         xml.SubElement(schema, "MiningField", name=name, usageType=usage)
     for k, item in enumerate(items):
-        xml.SubElement(model, "Item", id=f"i{k}", value=legal(str(item)))
+        entry = xml.SubElement(model, "Item", id=f"i{k}", value=legal(str(item)))
+        called = rules.catalogue.name(item)
+        if called is not None:
+            entry.set("mappedValue", legal(called))
     places = {item: f"i{k}" for k, item in enumerate(items)}
     for k, members in enumerate(sets):
         entry = xml.SubElement(
@@ -158,7 +177,7 @@ def _association_model(root: xml.Element, rules: Rules, items: int, sets: int) -
 
 
 def _association_rules(model: xml.Element, rules: Rules, sets: dict[Any, str], columns: Columns) -> None:
-    own = ("antecedents", "consequents", "support", "confidence", "lift", "leverage")
+    own = ("antecedents", "consequents", *NAMES, "support", "confidence", "lift", "leverage")
     lifts, leverages = rules["lift"].tolist(), rules["leverage"].tolist()
     supports, confidences = rules["support"].tolist(), rules["confidence"].tolist()
     for k, (row, (antecedents, consequents)) in enumerate(zip(records(rules, columns), rules.sides, strict=True)):
@@ -197,6 +216,7 @@ def _save(root: xml.Element, path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Rules, Path, Columns], None]] = {
     ".csv": write_csv,
+    ".xlsx": write_excel,
     ".json": write_json,
     ".jsonl": write_jsonl,
     ".parquet": write_parquet,

@@ -62,7 +62,7 @@ class Filter:
     maximum
         The same from above.
     text
-        Words, each of which must be found in the name of a product of the rule.
+        Words, each of which must be found in the label or the name of a product of the rule.
     """
 
     product: Label | None = None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SHOWN = ("count", "support", "confidence", "lift", "similarity", "status", "expected_lift", "value")
 TEXT_ROWS, HTML_ROWS = 10, 50
 WIDEST = 60
+"""Letters of a rule that are shown; where products have names and codes, twice as many."""
 
 
 def text(rules: Rules) -> str:
@@ -22,7 +23,9 @@ def text(rules: Rules) -> str:
     if not len(part):
         return head
     names = columns_to_show(part)
-    lines = [["rule", *names], *([_cut(str(rule)), *row] for rule, row in zip(part, cells(part, names), strict=True))]
+    widest = 2 * WIDEST if rules.catalogue.named else WIDEST
+    shown = [[_cut(str(rule), widest), *row] for rule, row in zip(part, cells(part, names), strict=True)]
+    lines = [["rule", *names], *shown]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     body = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     more = [f"… and {len(rules) - len(part):,} more"] if len(rules) > len(part) else []
@@ -64,5 +67,5 @@ def _short(value: float | str) -> str:
     return "–" if np.isnan(value) else f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= WIDEST else name[: WIDEST - 1] + "…"
+def _cut(name: str, widest: int) -> str:
+    return name if len(name) <= widest else name[: widest - 1] + "…"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from omba.baskets import Label
+from omba.rules.catalogue import show
 from omba.rules.measures import measure
+
+Names = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,10 @@ class Rule:
         Baskets with the consequents.
     n
         Baskets in all; every measure follows from these four.
+    antecedent_names
+        What the antecedents are called beside their labels, None for those without a name; empty where there are none.
+    consequent_names
+        The same for the consequents.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift
@@ -40,6 +47,8 @@ class Rule:
     n_a: int
     n_b: int
     n: int
+    antecedent_names: Names = field(default=(), compare=False, repr=False)
+    consequent_names: Names = field(default=(), compare=False, repr=False)
 
     def measure(self, name: str) -> float:
         """Any measure by name."""
@@ -58,4 +67,14 @@ class Rule:
         return self.measure("lift")
 
     def __str__(self) -> str:
-        return f"{' + '.join(map(str, self.antecedents))} ⇒ {' + '.join(map(str, self.consequents))}"
+        left = show_side(self.antecedents, self.antecedent_names)
+        return f"{left} ⇒ {show_side(self.consequents, self.consequent_names)}"
+
+
+def show_side(items: tuple[Label, ...], names: Names = ()) -> str:
+    """One side of a rule: each product by its name, where it has one, with the label beside.
+
+    >>> show_side(("22411", "mug"), ("JUMBO BAG", None))
+    'JUMBO BAG (22411) + mug'
+    """
+    return " + ".join(map(show, items, names or (None,) * len(items)))

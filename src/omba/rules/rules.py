@@ -36,6 +36,9 @@ OURS = (
 COLUMNS = ("antecedents", "consequents", *MLXTEND, *OURS)
 """The columns of a table, unless others are asked for; every other measure can be had by its name."""
 
+NAMES = {"antecedent_names": "antecedents", "consequent_names": "consequents"}
+"""Columns with the names of the products of each side, in tables whose products have names."""
+
 RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
 """Columns in which the best come first when sorted upwards."""
 
@@ -94,7 +97,10 @@ class Rules:
 
     def __iter__(self) -> Iterator[Rule]:
         for row, (antecedents, consequents) in enumerate(self.sides):
-            yield Rule(antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n)
+            yield Rule(
+                antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n,
+                *((self._names(antecedents), self._names(consequents)) if self.catalogue.named else ()),
+            )  # fmt: skip
 
     @overload
     def __getitem__(self, key: int) -> Rule: ...
@@ -110,6 +116,14 @@ class Rules:
         return next(iter(self.take(np.arange(len(self))[[key]])))
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table unless others are asked for: names are among them where products have some."""
+        return (*COLUMNS[:2], *NAMES, *COLUMNS[2:]) if self.catalogue.named else COLUMNS
+
+    def _names(self, items: Items) -> tuple[str | None, ...]:
+        return tuple(map(self.catalogue.name, items))
+
+    @property
     def sides(self) -> Iterable[tuple[Items, Items]]:
         return zip(self.antecedents, self.consequents, strict=True)
 
@@ -120,8 +134,9 @@ class Rules:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The names of each rule's products, to search in."""
-        return ["\n".join(map(str, (*a, *c))).casefold() for a, c in self.sides]
+        """The labels and names of each rule's products, to search in."""
+        name = self.catalogue.name
+        return ["\n".join(f"{label}\n{name(label) or ''}" for label in (*a, *c)).casefold() for a, c in self.sides]
 
     @cached_property
     def price_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -138,6 +153,8 @@ class Rules:
             return self.given[name]
         if name in ("antecedents", "consequents"):
             return items_array(getattr(self, name))
+        if name in NAMES:
+            return items_array([self._names(items) for items in getattr(self, NAMES[name])])
         if name in ("count", "n_a", "n_b"):
             return np.asarray(getattr(self, name))
         if name in MEASURES:
@@ -153,7 +170,7 @@ class Rules:
             return np.array([sum(map(price, consequents)) for consequents in self.consequents], np.float64)
         if name in OURS:
             return np.full(len(self), np.nan)
-        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *MEASURES))}")
+        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *NAMES, *MEASURES))}")
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""
@@ -212,7 +229,7 @@ class Rules:
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """An Arrow table; items are lists, what is not known is null."""
-        return pa.table({name: self._arrow_column(name) for name in columns or COLUMNS})
+        return pa.table({name: self._arrow_column(name) for name in columns or self.columns})
 
     def _arrow_column(self, name: str) -> pa.Array:
         values = self.column(name)
@@ -221,6 +238,8 @@ class Rules:
             kind = pa.int64() if kinds == {int} else pa.string()
             cast = int if kind == pa.int64() else str
             return pa.array([[cast(label) for label in items] for items in values], pa.list_(kind))
+        if name in NAMES:
+            return pa.array([list(names) for names in values], pa.list_(pa.string()))
         if name == "collisions":
             return pa.array(values, pa.int64(), mask=np.asarray(values < 0))
         if name == "status":
@@ -229,7 +248,7 @@ class Rules:
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
         """A pandas DataFrame as mlxtend makes it: antecedents and consequents are frozensets."""
-        frame = {name: self.column(name) for name in columns or COLUMNS}
+        frame = {name: self.column(name) for name in columns or self.columns}
         for name in {"antecedents", "consequents"} & frame.keys():
             frame[name] = items_array([frozenset(items) for items in frame[name]])
         if "collisions" in frame and (frame["collisions"] < 0).any():
@@ -241,7 +260,7 @@ class Rules:
         return extra("polars", "to_polars", "polars").from_arrow(self.to_arrow(columns))
 
     def write(self, path: str | Path, columns: Sequence[str] | None = None) -> Path:
-        """Write a file by its suffix: .csv, .json, .jsonl, .parquet, .graphml or .pmml."""
+        """Write a file by its suffix: .csv, .xlsx, .json, .jsonl, .parquet, .graphml or .pmml."""
         return export.write(self, Path(path), columns)
 
     def __repr__(self) -> str:

@@ -50,6 +50,7 @@ class Scope:
         one_of = [np.arange(len(known)) == row for row in rows if row >= 0]
         if where.category is not None:
             one_of.append(np.isin(np.arange(len(known)), given.catalogue.members(where.category)))
+        one_of += [given.catalogue.rows_with(word) for word in where.text.split()]
         if known.sum() < 2:
             raise InputError(
                 f"{known.sum()} of {len(known)} products were met in {min_count} baskets or more: "

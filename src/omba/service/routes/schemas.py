@@ -58,6 +58,8 @@ class Rule(_Measured):  # type: ignore[misc, valid-type]
     key: str = Field(description="The rule's name in addresses.", examples=["W1siY2FrZSBtaXgiXSxbImZyb3N0aW5nIl1d"])
     antecedents: list[Name] = Field(examples=[["cake mix"]])
     consequents: list[Name] = Field(examples=[["frosting"]])
+    antecedent_names: list[str | None] | None = Field(description="Names beside the labels, where products have them.")
+    consequent_names: list[str | None] | None
 
 
 class Rules(Strict):

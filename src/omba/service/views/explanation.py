@@ -44,7 +44,7 @@ def facts(view: View, record: dict[str, Any] | None) -> list[str]:
     """A rule in words, from its line in the table."""
     if record is None:
         return [f"Of the evidence at {view.at} only the {len(view.rule_index):,} best rules were kept."]
-    names = " + ".join(map(str, record["antecedents"])), " + ".join(map(str, record["consequents"]))
+    names = [" + ".join(map(view.catalogue.show, record[side])) for side in ("antecedents", "consequents")]
     count = int(record["count"])
     lift = f": lift {record['lift']:.1f}" if count and record["lift"] is not None else ""
     often = how_often(count, record["status"])

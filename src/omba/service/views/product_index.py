@@ -54,12 +54,11 @@ class ProductIndex:
     @property
     def named(self) -> bool:
         """Whether products have a name beside their label, such as a description beside an article number."""
-        return "name" in self.catalogue.levels
+        return self.catalogue.named
 
     def name(self, row: int) -> str | None:
         """The name of a product beside its label, if it has one."""
-        value = self.catalogue.columns["name"][row].as_py() if self.named else None
-        return None if value is None else str(value)
+        return self.catalogue.names[row]
 
     def price(self, row: int) -> float | None:
         """The mean price of a product, None where it is not known."""

@@ -92,9 +92,19 @@ class RuleIndex:
         columns = {name: plain(column) for name, column in self.columns.items()}
         names = list(columns)
         return [
-            {"key": key, "antecedents": list(a), "consequents": list(c), **dict(zip(names, row, strict=True))}
+            {"key": key, **self._products(a, c), **dict(zip(names, row, strict=True))}
             for key, (a, c), row in zip(self.keys, self.sides, zip(*columns.values(), strict=True), strict=True)
         ]
+
+    def _products(self, antecedents: Sequence[Label], consequents: Sequence[Label]) -> Record:
+        """The products of both sides, and their names where products have some."""
+        catalogue = self.table.catalogue
+        return {
+            "antecedents": list(antecedents),
+            "consequents": list(consequents),
+            "antecedent_names": [catalogue.name(label) for label in antecedents] if catalogue.named else None,
+            "consequent_names": [catalogue.name(label) for label in consequents] if catalogue.named else None,
+        }
 
     def take(self, places: Sequence[int]) -> list[Record]:
         return [self.records[place] for place in places]
