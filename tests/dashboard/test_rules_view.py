@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shopfront import wait_for_total
+from shopfront import Page, wait_for_total
 
 
 def test_rules_sort_by_a_click_on_a_column_both_ways(dashboard, server):
@@ -17,6 +17,40 @@ def test_rules_sort_by_a_click_on_a_column_both_ways(dashboard, server):
         best = server.get("/rules", sort="confidence", order=order, limit=1)["rules"][0]
         page.wait_for_selector(f".body .row[data-row='0'][data-key='{best['key']}']")
         assert dashboard.values()["order"] == [order]
+
+
+def test_the_table_shows_the_figures_it_is_sorted_by(dashboard):
+    page = dashboard.open("#/rules")
+    assert page.get_attribute(".head .of-expected_lift_low", "aria-sort") == "descending"
+    shown = [float(text.rstrip("×").replace(",", "")) for text in dashboard.rows("expected_lift_low")]
+    assert len(shown) > 15
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_charts_wait_below_the_table_until_they_are_asked_for(dashboard):
+    page = dashboard.open("#/rules")
+    assert page.locator(".charts canvas").count() == 0
+    page.click("button:has-text('Charts')")
+    page.wait_for_selector(".scatter canvas")
+    page.wait_for_selector(".network canvas")
+    table, charts = (page.locator(name).bounding_box() for name in (".table", ".charts"))
+    assert table["y"] + table["height"] <= charts["y"]
+    assert charts["y"] + charts["height"] <= 900
+    assert dashboard.values() == {"charts": ["shown"]}
+    page.click("button:has-text('Charts')")
+    page.wait_for_selector(".charts", state="hidden")
+    assert dashboard.values() == {}
+
+
+def test_on_a_phone_the_rules_come_first_and_the_other_filters_when_asked_for(browser, server):
+    dashboard = Page(browser, server.address, "phone")
+    page = dashboard.open("#/rules")
+    assert page.locator(".body .row[data-row='2']").bounding_box()["y"] < 844 / 2 + 92
+    assert not page.is_visible("[aria-label='Price from']")
+    page.click("button:has-text('Filters')")
+    assert page.is_visible("[aria-label='Price from']")
+    dashboard.context.close()
+    assert dashboard.problems == []
 
 
 def test_filters_narrow_the_table_and_are_in_the_address(dashboard, server):
@@ -117,7 +151,7 @@ def place_of(page: Any, support: float, lift: float) -> list[float]:
 
 
 def test_a_point_of_the_scatter_opens_its_rule(dashboard, server):
-    page = dashboard.open("#/rules?min_lift=4")
+    page = dashboard.open("#/rules?charts=shown&min_lift=4")
     page.wait_for_selector(".scatter canvas")
     page.wait_for_selector(".network canvas")
     rules = server.get("/rules", min_lift=4, limit=500)["rules"]
@@ -129,7 +163,7 @@ def test_a_point_of_the_scatter_opens_its_rule(dashboard, server):
 
 
 def test_a_rectangle_on_the_scatter_filters_the_table(dashboard, server):
-    page = dashboard.open("#/rules")
+    page = dashboard.open("#/rules?charts=shown")
     page.wait_for_selector(".scatter canvas")
     page.wait_for_timeout(400)
     seen = [rule for rule in server.get("/rules", limit=500)["rules"] if rule["count"]]
@@ -159,7 +193,7 @@ NETWORK = """() => {
 
 
 def test_the_network_shows_the_chosen_rules_and_marks_the_open_one(dashboard, server):
-    page = dashboard.open("#/rules")
+    page = dashboard.open("#/rules?charts=shown")
     page.wait_for_selector(".network canvas")
     rules = server.get("/rules", limit=3)["rules"]
     for place in (0, 2):

@@ -59,6 +59,8 @@ def test_products_known_by_a_number_are_shown_by_their_names(browser, tmp_path):
         assert "product 1031" in dashboard.page.text_content(".kicker")
         dashboard.open("#/map?product=1030")
         dashboard.page.wait_for_selector(".card h2:has-text('article 30 in words')")
+        assert not dashboard.page.is_visible("[aria-label='Colour by']")
+        assert dashboard.page.get_attribute(".legend", "aria-label") == "Neighbourhoods"
         assert dashboard.problems == []
     finally:
         server.stop()

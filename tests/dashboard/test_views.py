@@ -44,6 +44,30 @@ def test_what_is_told_of_today_is_what_the_service_says(dashboard, server):
     assert "bakery family" in emerged.text_content()
 
 
+def test_what_became_of_the_rules_can_be_seen_whole(dashboard, server):
+    page = dashboard.open("#/today")
+    told = server.get("/today")
+    kind = max(told["counts"], key=told["counts"].get)
+    total = told["counts"][kind]
+    assert total > 8
+    listed = page.locator(".changes").filter(has=page.locator("h2", has_text=kind.capitalize())).locator("li")
+    assert listed.count() == 8
+    page.click(f"a[aria-label='Show all {total} that {kind}']")
+    page.wait_for_selector(f"a[aria-label='Show fewer that {kind}']")
+    assert listed.count() == total
+    assert dashboard.values() == {"all": [kind]}
+    page.click(f"a[aria-label='Show fewer that {kind}']")
+    page.wait_for_selector(f"a[aria-label='Show all {total} that {kind}']")
+
+
+def test_a_rule_that_emerged_is_not_listed_again_among_the_strongest(dashboard):
+    page = dashboard.open("#/today")
+    emerged = set(page.locator(".changes >> nth=0").locator("a.rule").all_text_contents())
+    strongest = page.locator(".strong >> nth=0").locator("a.rule").all_text_contents()
+    assert len(strongest) == 12
+    assert not emerged & set(strongest)
+
+
 def test_slash_searches_and_enter_opens_the_product(dashboard):
     page = dashboard.open("#/today")
     page.keyboard.press("/")
@@ -103,6 +127,21 @@ def test_the_map_finds_a_product_zooms_to_it_and_shows_its_neighbours(dashboard,
     assert page.locator(".card .near .product").all_text_contents() == near
     page.wait_for_function("before => document.querySelector('canvas.cloud').toDataURL() !== before", arg=before)
     assert page.locator(".legend li").count() == len(server.get("/map")["departments"])
+
+
+def test_the_map_is_coloured_by_neighbourhood_where_that_is_chosen(dashboard, server):
+    page = dashboard.open("#/map")
+    departments = page.locator(".legend li").all_text_contents()
+    page.select_option("[aria-label='Colour by']", "neighbourhood")
+    page.wait_for_selector(".legend[aria-label=Neighbourhoods]")
+    dashboard.settle()
+    neighbourhoods = page.locator(".legend li").all_text_contents()
+    assert 1 < len(neighbourhoods) <= 12
+    assert neighbourhoods != departments
+    assert sum(int(page.text_content(f".legend li >> nth={i} >> .soft")) for i in range(len(neighbourhoods))) == len(
+        server.get("/map")["products"]
+    )
+    assert dashboard.values() == {"by": ["neighbourhood"]}
 
 
 def test_a_click_on_a_point_of_the_map_chooses_it(dashboard):

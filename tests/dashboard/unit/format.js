@@ -55,3 +55,8 @@ test("measures without a name of their own are called by their column", () => {
   equal(format.measureName("zhangs_metric"), "Zhang’s metric");
   equal(format.measureName("some_new_measure"), "some new measure");
 });
+
+test("a long name loses its middle and keeps the end that tells it from others", () => {
+  equal(["tea", "RED RETROSPOT CAKE STAND 16", "RED RETROSPOT CAKE STAND 17"].map((name) => format.shorten(name, 20)),
+    ["tea", "RED RETROSPO…TAND 16", "RED RETROSPO…TAND 17"]);
+});

@@ -1,5 +1,5 @@
 import { equal, test } from "./check.js";
-import { inCapitals, ruleLink, ruleText, score, sides, statusMark } from "/static/labels.js";
+import { code, cutLabel, inCapitals, ruleCodes, ruleLink, ruleText, score, sides, statusMark } from "/static/labels.js";
 import { learn } from "/static/names.js";
 
 const rule = { key: "k", antecedents: ["tea", "cup"], consequents: ["milk"] };
@@ -13,6 +13,19 @@ test("a rule is its left products, an arrow and its right products", () => {
 test("a rule of products known by number is written by their names", () => {
   learn(1030, "article 30");
   equal(ruleText({ antecedents: [1030], consequents: [7] }), "article 30 ⇒ 7");
+});
+
+test("a name that is cut keeps its end, and all of its text", () => {
+  learn("84997B", "RED 3 PIECE RETROSPOT CUTLERY SET 2");
+  equal([...cutLabel("84997B").children].map((part) => part.textContent), ["RED 3 PIECE RETROSPOT CUTL", "ERY SET 2"]);
+  equal([...cutLabel("tea cup").children].map((part) => part.textContent), ["tea cup"]);
+});
+
+test("labels stand beside names, and nowhere else", () => {
+  learn(1030, "article 30");
+  equal([code(1030).textContent, code("tea").textContent], ["1030", ""]);
+  equal(ruleCodes({ antecedents: [1030], consequents: [7] }), "1030 ⇒ 7");
+  equal(ruleCodes(rule), null);
 });
 
 test("a name in capitals is known as one, whatever follows its comma", () => {

@@ -1,9 +1,14 @@
 import { close, equal, test } from "./check.js";
-import { hideOrShow, hideOthers, pixel, rankDepartments, zoomAbout } from "/static/map.js";
+import { hideOrShow, hideOthers, middle, pixel, rankGroups, zoomAbout } from "/static/map.js";
 
 test("departments are ranked by their number of products", () => {
-  equal(rankDepartments({ department: [1, 0, 1, 2, 1, 2], departments: ["a", "b", "c"] }),
+  equal(rankGroups({ of: [1, 0, 1, 2, 1, 2], names: ["a", "b", "c"] }),
     [{ d: 1, n: 3, name: "b" }, { d: 2, n: 2, name: "c" }, { d: 0, n: 1, name: "a" }]);
+});
+
+test("the middle of a group has as many of its points on either side", () => {
+  const cloud = { x: Float32Array.of(1, 50, 2, 60, 9), y: Float32Array.of(-5, 0, 20, 0, 7), group: Uint16Array.of(0, 1, 0, 1, 0) };
+  equal(middle(cloud, 0), { x: 2, y: 7 });
 });
 
 test("a department is hidden and shown in turn", () => {

@@ -3,9 +3,10 @@
 import { h, fill } from "./dom.js";
 import { ApiError, forget, get, keepToken, status } from "./api.js";
 import { change, here, href, parse } from "./route.js";
-import { labelOf } from "./labels.js";
+import { code, labelOf } from "./labels.js";
 import { nameOf } from "./names.js";
 import { BasketView } from "./basket.js";
+import { CustomerView } from "./customer.js";
 import { MapView } from "./map.js";
 import { ProductView } from "./product.js";
 import { RulePanel } from "./rule.js";
@@ -17,8 +18,8 @@ import { writeCsv, writeImage } from "./sheet.js";
 import * as format from "./format.js";
 import * as theme from "./theme.js";
 
-const VIEWS = { today: TodayView, rules: RulesView, product: ProductView, map: MapView, basket: BasketView };
-const TITLES = { today: "Today", rules: "Rules", product: "Product", map: "Map", basket: "Basket" };
+const VIEWS = { today: TodayView, rules: RulesView, product: ProductView, map: MapView, basket: BasketView, customers: CustomerView };
+const TITLES = { today: "Today", rules: "Rules", product: "Product", map: "Map", basket: "Basket", customers: "Customer" };
 const PAUSE = 5000;
 
 const root = document.getElementById("view");
@@ -46,7 +47,7 @@ async function follow() {
   view.epoch = epoch;
   links(route);
   timeline.follow();
-  document.title = [name === "product" && route.id != null ? nameOf(route.id) : TITLES[name], "OMBA"].join(" · ");
+  document.title = [name === "product" && route.id != null ? nameOf(route.id) : name === "customers" && route.id != null ? `Customer ${route.id}` : TITLES[name], "OMBA"].join(" · ");
   panel.show(route.query.get("open"), `${route.query.get("at")} ${epoch}`);
   const mine = view;
   root.setAttribute("aria-busy", "true");
@@ -134,7 +135,7 @@ function say(text, wrong = false) {
 function header() {
   const find = new Search({ placeholder: "Search products", label: "Search products", hint: "/",
     find: async (text) => (await get("/products", { q: text, limit: 12 })).products,
-    line: (item) => [labelOf(item), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
+    line: (item) => [labelOf(item), code(item.id), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
     choose: (item) => { location.hash = here("product", String(item.id)); root.focus({ preventScroll: true }); } });
   fill(document.getElementById("search"), find.element);
   const menu = h("div.menu", { hidden: true, id: "export-menu" },

@@ -1,9 +1,10 @@
 // A cloud of many points, drawn straight into the pixels of a picture: 70,000 of them in a few milliseconds, anywhere.
 //
-// Each point is a small disc, stamped from a mask made once for its size. Names of the best-selling products in sight are
-// written over it, as many as find room.
+// Each point is a small disc, stamped from a mask made once for its size. Titles of its parts and the names of the
+// best-selling products in sight are written over it, as many as find room.
 
 import { FONT } from "./theme.js";
+import { shorten } from "./format.js";
 
 const SIZES = 28, TEXTS = 600, CELL = 12, LONGEST = 28;
 const MANY = 20000;
@@ -16,21 +17,29 @@ export class Cloud {
     this.n = 0;
     this.camera = { x: 0, y: 0, scale: 1 };
     this.lines = [];
+    this.titles = [];
     this.masks = new Map();
     this.texts = new Map();
   }
 
   // Points by column: places, group (an index into colours) and weight, best first, so that names can be taken in order.
   set({ x, y, group, weight, names, ids }) {
-    const order = Array.from(weight.keys()).sort((a, b) => weight[b] - weight[a]);
+    const order = (this.order = Array.from(weight.keys()).sort((a, b) => weight[b] - weight[a]));
     this.n = order.length;
     this.x = Float32Array.from(order, (i) => x[i]);
     this.y = Float32Array.from(order, (i) => y[i]);
     this.group = Uint16Array.from(order, (i) => group[i]);
     this.names = order.map((i) => String(names[i]));
     this.ids = order.map((i) => String(ids[i]));
+    // About half of how wide a name is written; capitals are wider.
+    this.half = Float32Array.from(this.names, (name) => Math.min(name.length, LONGEST) * (name === name.toUpperCase() ? 3.5 : 2.9) + 6);
     const most = Math.log1p(weight[order[0]] ?? 1);
     this.size = Float32Array.from(order, (i) => 0.75 + 0.75 * (Math.log1p(weight[i]) / Math.max(most, 1e-9)));
+  }
+
+  // A column in the order of the points.
+  take(column) {
+    return this.order.map((i) => column[i]);
   }
 
   // Colours as 0xBBGGRR, as pixels hold them; groups that are not `visible` are faint.
@@ -145,43 +154,49 @@ export class Cloud {
     }
   }
 
-  // Names in order of importance, each where no other has been written yet.
+  // Titles, and names in order of importance, each where no other has been written yet.
   write() {
     const wide = this.canvas.clientWidth, tall = this.canvas.clientHeight;
     const room = new Room(wide, tall);
     const most = Math.max(12, Math.round((wide * tall) / 14000));
     const faint = this.hues.map((_, g) => !this.visible(g));
     const { x, y, camera: { scale, x: cx, y: cy } } = this;
-    let written = 0;
+    const written = new Set();
     const one = (i, strong) => {
+      if (written.has(i)) return;
       const px = (x[i] - cx) * scale + wide / 2, py = tall / 2 - (y[i] - cy) * scale;
       if (px < 0 || py < 0 || px > wide || py > tall) return;
-      const half = Math.min(this.names[i].length, LONGEST) * 2.9 + 6;
+      const half = this.half[i];
       if (!room.take(px - half, py - 18, px + half, py + 4, i === this.chosen)) return;
-      const name = this.names[i], drawn = this.text(name.length > LONGEST ? name.slice(0, LONGEST - 1) + "…" : name, strong);
+      const drawn = this.text(shorten(this.names[i], LONGEST), strong);
       this.pen.drawImage(drawn, px - drawn.wide / 2, py - 20, drawn.wide, drawn.tall);
-      written++;
+      written.add(i);
     };
     if (this.chosen >= 0) one(this.chosen, true);
     for (const [, to] of this.lines) one(to, true);
-    for (let i = 0; i < this.n && written < most && i < 4000; i++) if (!faint[this.group[i]]) one(i, false);
+    for (const { title, x: at, y: up, group } of this.titles) {
+      const px = (at - cx) * scale + wide / 2, py = tall / 2 - (up - cy) * scale, drawn = this.text(title, true, 13);
+      if (faint[group] || px < 0 || py < 0 || px > wide || py > tall || !room.take(px - drawn.wide / 2, py - 10, px + drawn.wide / 2, py + 10)) continue;
+      this.pen.drawImage(drawn, px - drawn.wide / 2, py - drawn.tall / 2, drawn.wide, drawn.tall);
+    }
+    for (let i = 0; i < this.n && written.size < most && i < 4000; i++) if (!faint[this.group[i]]) one(i, false);
   }
 
   // A name as a picture with a halo, made once: to write it anew for each frame would take longer than all the points.
-  text(text, strong) {
-    const key = `${strong}${text}`;
+  text(text, strong, size = 10.5) {
+    const key = `${strong}${size}${text}`;
     let drawn = this.texts.get(key);
     if (drawn?.ratio !== this.ratio) {
       drawn = document.createElement("canvas");
-      const pen = drawn.getContext("2d"), font = `${strong ? "600 " : ""}10.5px ${FONT}`;
+      const pen = drawn.getContext("2d"), font = `${strong ? "600 " : ""}${size}px ${FONT}`;
       pen.font = font;
-      Object.assign(drawn, { ratio: this.ratio, wide: Math.ceil(pen.measureText(text).width) + 8, tall: 18 });
+      Object.assign(drawn, { ratio: this.ratio, wide: Math.ceil(pen.measureText(text).width) + 8, tall: Math.ceil(size + 7.5) });
       drawn.width = drawn.wide * this.ratio;
       drawn.height = drawn.tall * this.ratio;
       pen.scale(this.ratio, this.ratio);
       Object.assign(pen, { font, lineJoin: "round", lineWidth: 3, strokeStyle: this.halo, fillStyle: this.ink });
-      pen.strokeText(text, 4, 12);
-      pen.fillText(text, 4, 12);
+      pen.strokeText(text, 4, size + 1.5);
+      pen.fillText(text, 4, size + 1.5);
       this.texts.set(key, drawn);
       if (this.texts.size > TEXTS) this.texts.delete(this.texts.keys().next().value);
     }

@@ -34,7 +34,8 @@ export function brush(query) {
 }
 
 export class Filters {
-  constructor() {
+  // `more` stands beside the number of rules.
+  constructor(more = null) {
     // Each field waits for its own typing to end.
     const put = (name) => debounce((value) => change({ [name]: value || null }, { replace: true }), 200);
     const putText = put("text");
@@ -54,11 +55,13 @@ export class Filters {
     this.bound = h("input", { type: "number", step: "any", "aria-label": "Bound", placeholder: "5" });
     this.chips = h("div.chips");
     this.total = h("p.total", { role: "status" });
+    const fold = h("button.toggle.fold", { type: "button", "aria-expanded": "false",
+      onclick: () => fold.setAttribute("aria-expanded", String(this.element.classList.toggle("unfolded"))) }, "Filters");
     this.element = h("form.filters", { onsubmit: (event) => { event.preventDefault(); this.add(); }, "aria-label": "Filters" },
       this.text, this.status, this.category.element,
       h("fieldset", {}, h("legend", {}, "Price"), this.low, "–", this.high),
       h("fieldset", {}, h("legend", {}, "Measure"), this.measure, this.side, this.bound, h("button", { type: "submit" }, "Add")),
-      this.total, this.chips);
+      h("div.found-rules", {}, this.total, fold, more), this.chips);
   }
 
   price(word, put) {

@@ -28,7 +28,8 @@ export function percent(x) {
   return (p === 0 ? "0" : p >= 10 ? p.toFixed(0) : p >= 1 ? p.toFixed(1) : p >= 0.01 ? p.toFixed(2) : p.toFixed(3)) + "%";
 }
 
-export const lift = (x) => (x == null ? NOTHING : (x >= 100 ? whole.format(x) : x >= 10 ? x.toFixed(0) : x.toFixed(1)) + "×");
+// A lift as a factor; `digits` is how many follow the point of one between ten and a hundred.
+export const lift = (x, digits = 0) => (x == null ? NOTHING : (x >= 100 ? whole.format(x) : x > 0 && x < 0.1 ? x.toPrecision(1) : x.toFixed(x >= 10 ? digits : 1)) + "×");
 
 export const price = (x) => (x == null ? NOTHING : x.toFixed(2));
 
@@ -41,6 +42,16 @@ export function date(text) {
   if (!time || time === "00:00") return day.format(new Date(`${date}T00:00Z`));
   return minute.format(new Date(`${date}T${time}Z`));
 }
+
+// A long name without its middle: what tells products apart is often at the end, such as a size or a number.
+export function shorten(text, most) {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) * 0.4);
+  return `${text.slice(0, most - 1 - end).trimEnd()}…${text.slice(text.length - end).trimStart()}`;
+}
+
+// Baskets with all products of a rule, in words; a count that may be short says so.
+export const together = (rule) => `${rule.count_at_least ? "at least " : ""}${plural(rule.count, "basket")}`;
 
 export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
@@ -67,7 +78,7 @@ export const MEANINGS = {
   confidence: "of the baskets with the left side, the share that also holds the right side",
   lift: "how many times more often than chance the two sides meet",
   expected_lift: "the lift to expect in the baskets to come",
-  expected_lift_low: "nine times in ten the coming lift lies above this or the high end is passed: the careful figure to sort by",
+  expected_lift_low: "the low end of the lift to expect: nine times in ten the coming lift lies between it and the high end. The careful figure to sort by",
   similarity: "cosine of the products’ vectors: 1 is the same direction",
   value: "what the products of the rule cost together",
   leverage: "support beyond what chance would give",
@@ -80,7 +91,7 @@ export function measure(name, x) {
   if (x == null) return NOTHING;
   if (typeof x !== "number") return String(x);
   if (name === "count" || name.startsWith("n_") || name === "collisions") return count(x);
-  if (name.endsWith("support") || name === "confidence" || name === "probability") return percent(x);
+  if (name.endsWith("support") || name === "confidence" || name === "chance") return percent(x);
   if (["lift", "before", "since"].includes(name) || name.startsWith("expected_lift")) return lift(x);
   if (name === "price" || name === "value") return price(x);
   return number(x);

@@ -1,6 +1,6 @@
 // The expected lift and its 90% interval, drawn: small in a table's cell, large with a scale in a rule's page.
 
-import { svg } from "./dom.js";
+import { h, svg } from "./dom.js";
 import * as format from "./format.js";
 
 const LEAST = 0.5;
@@ -15,6 +15,13 @@ export const position = (x, most, width) => {
 // The highest end among rules, so that all are drawn on one scale.
 export function scale(rules) {
   return Math.max(10, ...rules.map((rule) => rule?.expected_lift_high ?? 0));
+}
+
+// What a list sorted by the careful figure shows: the low end of the lift to expect, and all of it drawn.
+export function expected(rule, most, width = 90) {
+  const { expected_lift: middle, expected_lift_low: low, expected_lift_high: high } = rule;
+  return [h("span.figure", { title: middle == null ? "" : `${format.lift(middle)} to expect, from ${format.lift(low)} to ${format.lift(high)}` },
+    low == null ? format.lift(middle ?? rule.lift) : `from ${format.lift(low)}`), whisker(rule, most, width)];
 }
 
 export function whisker(rule, most, width = 110) {

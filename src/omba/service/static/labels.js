@@ -1,22 +1,39 @@
 // Products and rules by name, with the addresses they lead to.
 
-import { h } from "./dom.js";
+import { h, fill } from "./dom.js";
 import { addressWith, change, here } from "./route.js";
-import { learn, nameOf, want } from "./names.js";
+import { codeOf, learn, learnRule, nameOf, want } from "./names.js";
 import * as format from "./format.js";
+
+const END = 9;
 
 // A name all in capitals is set smaller: it says the same, and shouts less.
 export function label(product) {
-  const span = h("span.name");
-  put(span, nameOf(product), product);
-  want(product, (name) => put(span, name, product));
+  return named(product, h("span.name"), (span, name) => (span.textContent = name));
+}
+
+// A name for a line of one's own choosing: where there is no room for all of it, its middle goes and its end stays.
+export function cutLabel(product) {
+  return named(product, h("span.name.cut"), (span, name) => fill(span, name.length < 2 * END ? h("span.end", {}, name)
+    : [h("span.start", {}, name.slice(0, -END)), h("span.end", {}, name.slice(-END))]));
+}
+
+function named(product, span, write) {
+  const put = (name) => {
+    write(span, name);
+    span.classList.toggle("capitals", inCapitals(name));
+    if (name !== String(product)) span.title = `${name}, product ${product}`;
+  };
+  put(nameOf(product));
+  want(product, put);
   return span;
 }
 
-function put(span, name, product) {
-  span.textContent = name;
-  span.classList.toggle("capitals", inCapitals(name));
-  if (name !== String(product)) span.title = `product ${product}`;
+// The label of a product beside its name, where it has one.
+export function code(product) {
+  const span = h("span.code", {}, codeOf(product));
+  want(product, () => (span.textContent = codeOf(product)));
+  return span;
 }
 
 // What comes after a comma is often a size or a kind in small letters.
@@ -31,11 +48,18 @@ export function labelOf(item) {
 export const productLink = (name) => h("a.product", { href: here("product", String(name)) }, label(name));
 
 export function sides(rule, product = label) {
+  learnRule(rule);
   const list = (items) => items.flatMap((item, i) => (i ? [h("span.and", {}, " and "), product(item)] : [product(item)]));
   return [...list(rule.antecedents), h("span.leads", { "aria-label": " leads to " }, " ⇒ "), ...list(rule.consequents)];
 }
 
-export const ruleText = (rule) => `${rule.antecedents.map(nameOf).join(" and ")} ⇒ ${rule.consequents.map(nameOf).join(" and ")}`;
+export function ruleText(rule, name = nameOf) {
+  learnRule(rule);
+  return `${rule.antecedents.map(name).join(" and ")} ⇒ ${rule.consequents.map(name).join(" and ")}`;
+}
+
+// A rule by the labels of its products, where they have names as well; null where it would say nothing new.
+export const ruleCodes = (rule) => ([...rule.antecedents, ...rule.consequents].some((id) => codeOf(id) != null) ? ruleText(rule, String) : null);
 
 export function statusMark(status) {
   return h(`span.status.${["observed", "rare", "unseen"].includes(status) ? status : "observed"}`, {

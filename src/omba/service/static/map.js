@@ -1,12 +1,13 @@
-// Map: all products in two dimensions, near those they are bought like, coloured by department.
+// Map: all products in two dimensions, near those they are bought like, coloured by department or by neighbourhood.
 
 import { h, fill, debounce, reducedMotion } from "./dom.js";
 import { get } from "./api.js";
 import { Cloud } from "./cloud.js";
 import { change, here, parse } from "./route.js";
 import { colour, isDark } from "./theme.js";
-import { label, labelOf, productLink, score } from "./labels.js";
-import { learn } from "./names.js";
+import { code, label, labelOf, productLink, score } from "./labels.js";
+import { codeOf, learn } from "./names.js";
+import { nameNeighbourhoods, neighbourhoods } from "./neighbourhood.js";
 import { Search } from "./search.js";
 import * as format from "./format.js";
 
@@ -18,17 +19,19 @@ export class MapView {
     this.canvas = h("canvas.cloud", { tabindex: "0", "aria-label": "Map of the products. Arrows move it, plus and minus zoom." });
     this.cloud = new Cloud(this.canvas);
     this.tip = h("div.tooltip.floating", { hidden: true });
-    this.legend = h("ul.legend", { "aria-label": "Departments" });
+    this.legend = h("ul.legend");
+    this.by = h("select.by", { "aria-label": "Colour by", onchange: () => change({ by: this.by.value === "neighbourhood" ? "neighbourhood" : null, without: null }, { replace: true }) },
+      ["department", "neighbourhood"].map((value) => h("option", { value }, `By ${value}`)));
     this.card = h("div.card", { hidden: true });
     this.caption = h("p.soft.caption");
     this.search = new Search({ placeholder: "Find on the map", label: "Find a product on the map",
       find: async (text) => (text ? (await get("/products", { q: text, limit: 8 })).products : []),
-      line: (item) => [labelOf(item), h("span.soft", {}, ` ${item.department ?? ""}`)],
+      line: (item) => [labelOf(item), code(item.id), h("span.soft", {}, ` ${item.department ?? ""}`)],
       choose: (item) => change({ product: item.id }) });
     const button = (text, name, act) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, text);
     fill(root, h("h1.hidden", {}, "Map"), h("div.map", {}, this.canvas,
       h("div.over", {}, this.search.element, h("div.zoom", {}, button("+", "Nearer", () => this.zoom(1.6)), button("−", "Farther", () => this.zoom(1 / 1.6)), button("⤢", "All of it", () => this.fly(this.cloud.whole())))),
-      h("div.side", {}, this.card, this.legend), this.caption, this.tip));
+      h("div.side", {}, this.card, this.by, this.legend), this.caption, this.tip));
     this.hidden = new Set();
     this.still = debounce(() => this.redraw(), 150);
     this.listen();
@@ -46,6 +49,7 @@ export class MapView {
       if (asked !== this.asked) return;
       this.take(map);
     }
+    this.group(query.get("by") === "neighbourhood");
     this.hidden = new Set(query.getAll("without"));
     this.colours();
     await this.choose(query.get("product"));
@@ -54,30 +58,48 @@ export class MapView {
   take(map) {
     this.map = map;
     const first = !this.cloud.n;
-    this.cloud.set({ x: map.x, y: map.y, group: map.department, weight: map.count, names: map.names?.map((name, i) => name ?? map.products[i]) ?? map.products, ids: map.products });
+    this.titles = map.names?.map((name, i) => name ?? map.products[i]) ?? map.products;
+    this.cloud.set({ x: map.x, y: map.y, group: map.department, weight: map.count, names: this.titles, ids: map.products });
     this.row = new Map(this.cloud.ids.map((id, i) => [id, i]));
     this.cloud.resize();
     this.cloud.home = this.cloud.whole().scale;
     if (first) this.cloud.camera = this.cloud.whole();
     this.caption.textContent = this.cloud.n ? `${format.plural(this.cloud.n, "product")}. Near are those bought with the same things by the same people; directions have no meaning.`
       : "No product has a place yet: each needs two baskets.";
-    this.ranked = rankDepartments(map);
+    this.groups = null;
+  }
+
+  // What the colours stand for: departments, or neighbourhoods where they are wanted or there are no departments.
+  group(wanted) {
+    const { map, cloud } = this, sorted = map.departments.length > 1;
+    this.by.hidden = !sorted;
+    this.by.value = wanted || !sorted ? "neighbourhood" : "department";
+    if (this.groups?.by === this.by.value) return;
+    if (this.by.value === "department") this.groups = { by: "department", names: map.departments, of: cloud.take(map.department) };
+    else {
+      const of = neighbourhoods(cloud.x, cloud.y);
+      this.groups = { by: "neighbourhood", names: nameNeighbourhoods(of, cloud.names), of };
+    }
+    cloud.group = Uint16Array.from(this.groups.of);
+    cloud.titles = this.by.value === "department" ? [] : this.groups.names.map((title, g) => ({ title, group: g, ...middle(cloud, g) }));
+    this.ranked = rankGroups(this.groups);
+    this.legend.setAttribute("aria-label", `${this.by.value === "department" ? "Departments" : "Neighbourhoods"}`);
   }
 
   colours() {
-    if (!this.map) return;
+    if (!this.groups) return;
     const hues = isDark() ? DARK : LIGHT, grey = colour("haze");
     this.hue = new Map(this.ranked.map(({ d }, i) => [d, hues[i] ?? grey]));
     this.cloud.paint({
-      colours: this.map.departments.map((_, d) => pixel(this.hue.get(d) ?? grey)),
-      visible: (d) => !this.hidden.has(this.map.departments[d]),
+      colours: this.groups.names.map((_, d) => pixel(this.hue.get(d) ?? grey)),
+      visible: (d) => !this.hidden.has(this.groups.names[d]),
       paper: (0xff000000 | pixel(colour("paper"))) >>> 0, ink: colour("ink"), halo: colour("paper"),
     });
     fill(this.legend, this.ranked.map(({ d, n, name }) => {
       const dot = h("span.dot");
       dot.style.background = this.hue.get(d);
       return h("li", {}, h("button.quiet", { type: "button", "aria-pressed": String(!this.hidden.has(name)), title: "Show or hide; with Shift, show alone",
-        onclick: (event) => this.toggle(name, event.shiftKey) }, dot, label(name), h("span.soft", {}, format.count(n))));
+        onclick: (event) => this.toggle(name, event.shiftKey) }, dot, h("span", {}, this.groups.by === "department" ? label(name) : name), h("span.soft", {}, format.count(n))));
     }));
     this.redraw();
   }
@@ -103,7 +125,7 @@ export class MapView {
     const near = map.similar.slice(0, 8).filter(({ id }) => this.row.has(String(id)));
     this.cloud.lines = near.map(({ id, similarity }) => [row, this.row.get(String(id)), Math.max(0, similarity)]);
     const title = this.card.children[1];
-    fill(this.card, this.card.firstChild, title, h("p.soft", {}, `${format.plural(map.count, "basket")}${map.price == null ? "" : `, price ${format.price(map.price)}`}`),
+    fill(this.card, this.card.firstChild, title, h("p.soft", {}, `${codeOf(product) ? `${product} · ` : ""}${format.plural(map.count, "basket")}${map.price == null ? "" : `, price ${format.price(map.price)}`}`),
       h("ol.near", {}, near.map(({ id, similarity }) => h("li", {}, h("a.product", { href: here("map", null, { product: id }) }, label(id)), h("span.figure", {}, score(similarity))))));
     const { x, y, scale } = this.cloud.camera, [px, py] = this.cloud.screen(row);
     const inside = px > 60 && py > 60 && px < this.canvas.clientWidth - 60 && py < this.canvas.clientHeight - 60;
@@ -197,12 +219,12 @@ export class MapView {
   }
 
   hover(px, py) {
-    const i = this.map ? this.cloud.find(px, py) : -1;
+    const i = this.groups ? this.cloud.find(px, py) : -1;
     this.tip.hidden = i < 0;
     this.canvas.style.cursor = i < 0 ? "grab" : "pointer";
     if (i < 0) return;
     learn(this.cloud.ids[i], this.cloud.names[i]);
-    fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.map.departments[this.cloud.group[i]]));
+    fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.groups.names[this.cloud.group[i]]));
     const [x, y] = this.cloud.screen(i);
     this.tip.style.transform = `translate(${Math.min(x + 12, this.canvas.clientWidth - this.tip.offsetWidth - 8)}px, ${y + 12}px)`;
   }
@@ -215,8 +237,8 @@ export class MapView {
   sheet() {
     const { map } = this;
     return { name: "map", title: "Map of the products", note: format.plural(map.products.length, "product"), pictures: [this.canvas],
-      columns: ["product", "name", "department", "x", "y", "count"],
-      rows: map.products.map((product, i) => [product, map.names?.[i], map.departments[map.department[i]], map.x[i], map.y[i], map.count[i]]), shown: [] };
+      columns: ["product", "name", this.groups.by, "x", "y", "count"],
+      rows: this.cloud.order.map((i, place) => [map.products[i], map.names?.[i], this.groups.names[this.cloud.group[place]], map.x[i], map.y[i], map.count[i]]), shown: [] };
   }
 
   leave() {
@@ -228,11 +250,17 @@ export class MapView {
   }
 }
 
-// Departments by their number of products, the largest first.
-export function rankDepartments({ department, departments }) {
+// Departments or neighbourhoods by their number of products, the largest first.
+export function rankGroups({ of, names }) {
   const size = new Map();
-  department.forEach((d) => size.set(d, (size.get(d) ?? 0) + 1));
-  return [...size].sort((a, b) => b[1] - a[1]).map(([d, n]) => ({ d, n, name: departments[d] }));
+  of.forEach((d) => size.set(d, (size.get(d) ?? 0) + 1));
+  return [...size].sort((a, b) => b[1] - a[1]).map(([d, n]) => ({ d, n, name: names[d] }));
+}
+
+// The middle of a group: half of its points lie left of it, half of them below.
+export function middle({ x, y, group }, g) {
+  const median = (values) => values.filter((_, i) => group[i] === g).sort()[Math.floor(group.reduce((n, one) => n + (one === g), 0) / 2)];
+  return { x: median(x), y: median(y) };
 }
 
 export function hideOrShow(name, hidden) {

@@ -173,4 +173,4 @@ export function roomForNames() {
   };
 }
 
-const short = (name) => (name.length > 22 ? name.slice(0, 21) + "…" : name);
+const short = (name) => format.shorten(name, 22);

@@ -5,9 +5,10 @@ import { get } from "./api.js";
 import { axis, Chart, palette, tooltip } from "./chart.js";
 import { here } from "./route.js";
 import { colour } from "./theme.js";
-import { scale, whisker } from "./interval.js";
-import { label, labelOf, productLink, ruleLink, ruleText, score } from "./labels.js";
-import { all, learn, nameOf } from "./names.js";
+import { expected, scale } from "./interval.js";
+import { code, label, labelOf, productLink, ruleLink, ruleText, score } from "./labels.js";
+import { all, learn, learnRule, nameOf } from "./names.js";
+import { periods } from "./period.js";
 import * as format from "./format.js";
 
 export class ProductView {
@@ -40,7 +41,7 @@ export class ProductView {
     this.listed = products;
     fill(this.root, h("header.head", {}, h("h1", {}, "Products"), h("p.lede", {}, products.length
       ? `${format.plural(total, "product")}, those in most baskets first. Press / to search for any other.` : "No product has been sold yet.")),
-      h("ol.listing", {}, products.map((product) => h("li", {}, h("a.product", { href: here("product", product.id) }, labelOf(product)),
+      h("ol.listing", {}, products.map((product) => h("li", {}, h("a.product", { href: here("product", product.id) }, labelOf(product)), code(product.id),
         h("span.soft", {}, `${product.category ?? ""} `), h("span.figure", {}, format.plural(product.count, "basket"))))));
   }
 
@@ -68,7 +69,7 @@ export class ProductView {
         associations("Goes with", "Seen together; by the low end of the lift to expect.", page, page.observed),
         associations("Might go with", "Never in one basket so far, but bought alike.", page, page.unseen)),
       h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people: often one instead of the other."),
-        page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, productLink(one.id), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
+        page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, h("span", {}, productLink(one.id), code(one.id)), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
           : h("p.none", {}, "It was met too seldom to say.")));
     if (sales) this.charts.push(new Chart(sales, () => salesChart(page.history), "Sales and price by window"));
     if (near) this.charts.push(new Chart(near, () => closenessChart(page.history), "Closeness of the nearest products over time"));
@@ -76,8 +77,8 @@ export class ProductView {
 
   sheet() {
     if (this.listed) {
-      return { name: "products", title: "Products", note: "", pictures: [], columns: ["product", "category", "department", "count", "price"],
-        rows: this.listed.map((one) => [one.id, one.category, one.department, one.count, one.price]) };
+      return { name: "products", title: "Products", note: "", pictures: [], columns: ["product", "name", "category", "department", "count", "price"],
+        rows: this.listed.map((one) => [one.id, one.name, one.category, one.department, one.count, one.price]) };
     }
     const { page } = this;
     return {
@@ -88,7 +89,7 @@ export class ProductView {
       columns: ["kind", "rule", "count", "support", "confidence", "lift", "similarity", "expected_lift", "expected_lift_low", "expected_lift_high"],
       rows: [...page.observed, ...page.unseen].map((rule) => [rule.status, ruleText(rule), rule.count, rule.support, rule.confidence, rule.lift, rule.similarity,
         rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high]),
-      shown: ["kind", "rule", "count", "lift", "similarity", "expected_lift"],
+      shown: ["kind", "rule", "count", "lift", "similarity", "expected_lift_low"],
     };
   }
 
@@ -111,23 +112,24 @@ function closeness(similarity) {
 // A rule of the product names only the other side.
 function associations(title, said, page, rules) {
   const most = scale(rules), me = String(page.id);
+  rules.forEach(learnRule);
   const other = (rule) => [...rule.antecedents, ...rule.consequents].filter((item) => String(item) !== me);
   return h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said), rules.length
-    ? h("ol.rules", {}, rules.map((rule) => h("li", {}, h("span", {}, other(rule).flatMap((item, i) => [i ? " and " : null, productLink(item)])),
-      h("span.expect", {}, rule.count ? h("span.soft", { title: "baskets with both" }, format.count(rule.count)) : h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)),
-        h("span.figure", {}, format.lift(rule.expected_lift ?? rule.lift)), whisker(rule, most, 90),
+    ? h("ol.rules", {}, rules.map((rule) => h("li", {}, h("span", {}, other(rule).flatMap((item, i) => [i ? " and " : null, productLink(item), code(item)])),
+      h("span.expect", {}, rule.count ? h("span.soft", { title: `together in ${format.together(rule)}` }, `${rule.count_at_least ? "≥ " : ""}${format.count(rule.count)}`) : h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)),
+        expected(rule, most),
         ruleLink(rule, h("span", { title: ruleText(rule) }, "why"))))))
     : h("p.none", {}, "None so far."));
 }
 
 function salesChart(history) {
-  const known = history.some(({ price }) => price != null);
+  const known = history.some(({ price }) => price != null), spans = periods(history.map(({ at }) => at));
   return {
     grid: { left: 40, right: known ? 44 : 8, top: 28, bottom: 22 },
     legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: colour("soft"), fontSize: 11 } },
-    xAxis: axis({ type: "category", data: history.map(({ at }) => format.date(at)), splitLine: { show: false } }),
+    xAxis: axis({ type: "category", data: spans.map(({ name }) => name), splitLine: { show: false } }),
     yAxis: [axis({ type: "value", splitNumber: 3, minInterval: 1 }), axis({ type: "value", scale: true, splitNumber: 3, splitLine: { show: false }, axisLabel: { ...axis().axisLabel, formatter: format.price } })],
-    tooltip: tooltip((items) => [h("b", {}, `until ${items[0].name}`), items.map(({ seriesName, value }) => h("div", {}, seriesName === "price" ? `price ${format.price(value)}` : format.plural(value, "basket")))], { trigger: "axis" }),
+    tooltip: tooltip((items) => [h("b", {}, spans[items[0].dataIndex].words), items.map(({ seriesName, value }) => h("div", {}, seriesName === "price" ? `price ${format.price(value)}` : format.plural(value, "basket")))], { trigger: "axis" }),
     series: [
       { type: "bar", name: "baskets", data: history.map(({ sold }) => sold), barMaxWidth: 30, itemStyle: { color: colour("accent"), opacity: 0.82, borderRadius: [2, 2, 0, 0] } },
       known && { type: "line", name: "price", yAxisIndex: 1, data: history.map(({ price }) => price), symbolSize: 5, showSymbol: history.length < 25, itemStyle: { color: colour("second") }, lineStyle: { width: 2 } },
@@ -140,7 +142,7 @@ function closenessChart(history) {
   const hues = palette();
   return {
     grid: { left: 36, right: 8, top: 28, bottom: 22 },
-    legend: { top: 0, left: 0, type: "scroll", itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: colour("soft"), fontSize: 11, width: 110, overflow: "truncate" }, pageIconColor: colour("soft"), pageTextStyle: { color: colour("soft") } },
+    legend: { top: 0, left: 0, type: "scroll", padding: [4, 0], itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: colour("soft"), fontSize: 11, }, formatter: (name) => format.shorten(name, 24), pageIconColor: colour("soft"), pageTextStyle: { color: colour("soft") } },
     xAxis: axis({ type: "category", boundaryGap: false, data: history.map(({ at }) => format.date(at)), splitLine: { show: false } }),
     yAxis: axis({ type: "value", max: 1, min: ({ min }) => Math.floor(10 * min) / 10, splitNumber: 3 }),
     tooltip: tooltip((items) => [h("b", {}, items[0].name), items.filter(({ value }) => value != null).map(({ seriesName, value }) => h("div", {}, `${seriesName}: ${score(value)}`))], { trigger: "axis" }),

@@ -6,12 +6,12 @@ import { axis, Chart, tooltip } from "./chart.js";
 import { change, here } from "./route.js";
 import { colour } from "./theme.js";
 import { interval } from "./interval.js";
-import { productLink, ruleLink, sides, statusMark } from "./labels.js";
-import { all, withNames } from "./names.js";
+import { code, productLink, ruleCodes, ruleLink, sides, statusMark } from "./labels.js";
+import { all, nameOf, withNames } from "./names.js";
 import * as format from "./format.js";
 
 const FACTS = ["count", "support", "confidence", "lift", "similarity", "price"];
-const HIDDEN = new Set(["key", "antecedents", "consequents", "status", "expected_lift", "expected_lift_low", "expected_lift_high", ...FACTS]);
+const HIDDEN = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "expected_lift", "expected_lift_low", "expected_lift_high", ...FACTS]);
 
 export class RulePanel {
   constructor(element) {
@@ -51,6 +51,7 @@ export class RulePanel {
     const plot = moments.length > 1 ? h("div.plot") : null;
     fill(this.element, this.bar(),
       h("h2.title", {}, sides(rule, productLink)),
+      ruleCodes(rule) && h("p.code", {}, ruleCodes(rule)),
       h("p.lead", {}, statusMark(rule.status), " ", evidence(rule)),
       rule.expected_lift != null && [h("h3", {}, "Lift to expect"), interval(rule), h("p.caption", {}, expectation(rule))],
       h("dl.facts", {}, FACTS.filter((name) => rule[name] != null).map((name) => fact(name, rule[name]))),
@@ -69,7 +70,7 @@ export class RulePanel {
 export function evidence(rule) {
   if (!rule.count) return "Never in one basket so far.";
   const chance = rule.lift ? rule.count / rule.lift : null;
-  return `Together in ${format.plural(rule.count, "basket")}${chance == null ? "" : `, where chance would make it ${chance < 1 ? format.number(Number(chance.toPrecision(2))) : chance < 10 ? Number(chance.toFixed(1)) : format.count(chance)}`}.`;
+  return `Together in ${format.together(rule)}${chance == null ? "" : `, where chance would make it ${chance < 1 ? format.number(Number(chance.toPrecision(2))) : chance < 10 ? Number(chance.toFixed(1)) : format.count(chance)}`}.`;
 }
 
 export function expectation(rule) {
@@ -88,8 +89,8 @@ function why(explanation, rule) {
 function bridges(list, rule) {
   if (!list?.length) return null;
   return [h("h3", {}, "What goes with both"), h("table.small", {},
-    h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", { title: `with ${rule.antecedents.join(", ")}` }, "lift, left"), h("th.numeric", { title: `with ${rule.consequents.join(", ")}` }, "lift, right"))),
-    h("tbody", {}, list.map((bridge) => h("tr", {}, h("td", {}, productLink(bridge.product)),
+    h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", { title: `with ${rule.antecedents.map(nameOf).join(", ")}` }, "lift, left"), h("th.numeric", { title: `with ${rule.consequents.map(nameOf).join(", ")}` }, "lift, right"))),
+    h("tbody", {}, list.map((bridge) => h("tr", {}, h("td", {}, productLink(bridge.product), code(bridge.product)),
       h("td.numeric", { title: format.plural(bridge.count_a, "basket") }, format.lift(bridge.lift_a)),
       h("td.numeric", { title: format.plural(bridge.count_b, "basket") }, format.lift(bridge.lift_b))))))];
 }

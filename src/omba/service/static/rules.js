@@ -1,4 +1,5 @@
-// Rules: a table, a scatter and a network of the same rules. What is chosen in one is marked in the others.
+// Rules: a table and, where they are wanted, a scatter and a network of the same rules. What is chosen in one is marked in
+// the others.
 
 import { h, fill } from "./dom.js";
 import { get } from "./api.js";
@@ -12,21 +13,35 @@ import { all, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 const POINTS = 500;
-const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "status"]);
+const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status"]);
 
 export class RulesView {
   constructor(root) {
-    this.filters = new Filters();
-    this.scatter = new Scatter({ open: (rule) => openRule(rule.key), brush: (area) => change({ [BRUSH]: area?.join() ?? null }, { replace: true }) });
-    this.network = new Network({ open: (rule) => openRule(rule.key), product: (product) => change({ product }) });
+    this.toggle = h("button.toggle", { type: "button", "aria-expanded": "false", "aria-controls": "charts",
+      onclick: () => change({ charts: this.scatter ? null : "shown" }, { replace: true }) }, "Charts");
+    this.filters = new Filters(this.toggle);
+    this.charts = h("div.charts", { id: "charts", hidden: true });
     this.table = new Table({
       load: (offset, limit) => get("/rules", { ...this.asked(), offset, limit }),
       open: (rule) => openRule(rule.key),
       select: (rule) => this.select(rule),
       sort: (sort, order) => change({ sort, order }),
     });
-    fill(root, h("h1.hidden", {}, "Rules"), this.filters.element,
-      h("div.charts", {}, this.scatter.element, this.network.element), this.table.element);
+    fill(root, h("h1.hidden", {}, "Rules"), this.filters.element, this.table.element, this.charts);
+  }
+
+  // The charts stand below the table, and are made when they are first asked for.
+  showCharts(shown) {
+    if (shown === Boolean(this.scatter)) return;
+    this.toggle.setAttribute("aria-expanded", String(shown));
+    this.charts.hidden = !shown;
+    this.charts.classList.remove("large");
+    this.scatter?.leave();
+    this.network?.leave();
+    this.scatter = shown ? new Scatter({ open: (rule) => openRule(rule.key), brush: (area) => change({ [BRUSH]: area?.join() ?? null }, { replace: true }) }) : null;
+    this.network = shown ? new Network({ open: (rule) => openRule(rule.key), product: (product) => change({ product }) }) : null;
+    fill(this.charts, this.scatter?.element, this.network?.element);
+    this.drawn = null;
   }
 
   asked(brushed = true) {
@@ -44,26 +59,31 @@ export class RulesView {
   }
 
   async update({ query }) {
+    const wanted = query.has("charts"), opening = wanted && !this.scatter && this.question;
+    this.showCharts(wanted);
     const asked = JSON.stringify([this.asked(), query.get("at"), this.epoch]);
     if (asked !== this.question) {
       this.question = asked;
       this.table.failed = null;
       this.table.reset(this.asked());
-      await Promise.all([this.table.refresh(), this.cloud()]);
+      await Promise.all([this.table.refresh(), this.cloud(asked)]);
       if (asked !== this.question) return;
       const first = this.table.rule(0);
       if (first) this.filters.measures(Object.keys(first).filter((name) => !NOT_MEASURES.has(name) && (typeof first[name] === "number" || first[name] === null)));
-    }
+    } else await this.cloud(asked);
+    if (asked !== this.question) return;
     this.mark(query);
+    if (opening) this.charts.scrollIntoView({ block: "nearest" });
   }
 
   // The scatter shows what the filters leave, but for the area drawn on it.
-  async cloud() {
-    const asked = this.question;
+  async cloud(asked) {
+    if (!this.scatter || this.drawn === asked) return;
+    this.drawn = asked;
     const answer = await get("/rules", { ...this.asked(false), offset: 0, limit: POINTS });
     if (asked !== this.question) return;
     this.points = answer.rules;
-    this.scatter.set(answer.rules, answer.total, brush(parse().query));
+    this.scatter?.set(answer.rules, answer.total, brush(parse().query));
   }
 
   mark(query) {
@@ -71,6 +91,7 @@ export class RulesView {
     const marked = opened ? [...chosen, opened] : chosen;
     this.filters.follow(query, this.table.total);
     this.table.mark(opened, chosen);
+    if (!this.scatter) return;
     this.scatter.mark(marked);
     const known = new Map([...(this.points ?? []), ...this.table.rules].map((rule) => [rule.key, rule]));
     const picked = chosen.map((key) => known.get(key)).filter(Boolean);
@@ -90,22 +111,22 @@ export class RulesView {
     const named = await all(rules.flatMap((rule) => [...rule.antecedents, ...rule.consequents]));
     const sides = named ? ["antecedent names", "consequent names"] : [];
     const called = (items) => items.map(nameOf).join("; ");
-    const names = Object.keys(rules[0] ?? {}).filter((name) => !["key", "antecedents", "consequents"].includes(name));
+    const names = Object.keys(rules[0] ?? {}).filter((name) => !["key", "antecedents", "consequents", "antecedent_names", "consequent_names"].includes(name));
     return {
       name: "rules",
       title: "Rules",
       note: format.plural(rules.length, "rule"),
-      pictures: [this.scatter.chart.picture(), await this.network.picture()],
+      pictures: this.scatter ? [this.scatter.chart.picture(), await this.network.picture()] : [],
       columns: ["antecedents", "consequents", ...sides, ...names],
       rows: rules.map((rule) => [rule.antecedents.join(", "), rule.consequents.join(", "), ...(named ? [called(rule.antecedents), called(rule.consequents)] : []), ...names.map((name) => rule[name])]),
-      shown: [...(named ? sides : ["antecedents", "consequents"]), "status", "count", "support", "confidence", "lift", "expected_lift"],
+      shown: [...(named ? sides : ["antecedents", "consequents"]), "status", "count", "support", "confidence", "lift", "expected_lift_low"],
     };
   }
 
   leave() {
     this.question = null;
-    this.scatter.leave();
-    this.network.leave();
+    this.scatter?.leave();
+    this.network?.leave();
     this.table.leave();
   }
 }

@@ -94,9 +94,9 @@ export const cellText = (name, value) => (typeof value === "number" ? (Number.is
 
 function clip(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
-  let short = text;
-  while (short && pen.measureText(short + "…").width > width) short = short.slice(0, -1);
-  return short + "…";
+  let most = text.length - 1;
+  while (most > 1 && pen.measureText(format.shorten(text, most)).width > width) most--;
+  return format.shorten(text, most);
 }
 
 const moment = () => (parse().query.get("at") ? `as of ${format.date(parse().query.get("at"))}` : "");

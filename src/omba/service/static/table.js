@@ -3,19 +3,20 @@
 import { h, fill, debounce } from "./dom.js";
 import * as format from "./format.js";
 import { scale, whisker } from "./interval.js";
-import { ruleText, sides, statusMark } from "./labels.js";
+import { cutLabel, ruleText, sides, statusMark } from "./labels.js";
 
 const PAGE = 100;
 const SPARE = 8;
 
 const COLUMNS = [
-  { name: "rule", title: "Rule", cell: (rule) => h("span.sides", { title: ruleText(rule) }, sides(rule)) },
+  { name: "rule", title: "Rule", cell: (rule) => h("span.sides", { title: ruleText(rule) }, sides(rule, cutLabel)) },
   { name: "status", title: "Status", cell: (rule) => statusMark(rule.status) },
-  { name: "count", title: "Together", number: true },
+  { name: "count", title: "Together", number: true, cell: (rule) => `${rule.count_at_least ? "≥ " : ""}${format.count(rule.count)}` },
   { name: "support", title: "Support", number: true },
   { name: "confidence", title: "Confidence", number: true },
   { name: "lift", title: "Lift", number: true },
-  { name: "expected_lift_low", title: "Lift to expect", whisker: true },
+  { name: "expected_lift_low", title: "Low end", number: true, cell: (rule) => format.lift(rule.expected_lift_low, 1) },
+  { name: "expected_lift", title: "Lift to expect", whisker: true },
 ];
 
 export class Table {
@@ -142,7 +143,7 @@ export class Table {
     if (!rule) return h("div.row.waiting", more, h("div.cell.of-rule", {}, "…"));
     const row = h("div.row", { ...more, id: `row-${i}`, "aria-selected": String(this.marked(rule)),
       onclick: (event) => this.click(event, i, rule) },
-      this.columns.map((column) => h(`div.cell.of-${column.name}${column.number ? ".numeric" : ""}`, {
+      this.columns.map((column) => h(`div.cell.of-${column.name}${column.number ? ".numeric" : ""}${column.name === this.order.sort ? ".sorted" : ""}`, {
         role: "gridcell", data: { title: column.title.toLowerCase() } },
         column.cell ? column.cell(rule) : column.whisker ? expectation(rule, this.most) : format.measure(column.name, rule[column.name]))));
     row.dataset.key = rule.key;

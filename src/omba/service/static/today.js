@@ -3,13 +3,20 @@
 import { h, fill } from "./dom.js";
 import { get } from "./api.js";
 import { axis, Chart, tooltip } from "./chart.js";
-import { here, parse } from "./route.js";
+import { addressWith, here, parse } from "./route.js";
 import { colour } from "./theme.js";
-import { scale, whisker } from "./interval.js";
+import { expected, scale } from "./interval.js";
 import { ruleLink, ruleText, score, statusMark } from "./labels.js";
+import { periods } from "./period.js";
 import * as format from "./format.js";
 
-const FEW = 8;
+const FEW = 8, STRONGEST = 12, MOST = 1000;
+const KINDS = {
+  emerged: ["Emerged", "Among the strongest now, and not in the table then."],
+  strengthened: ["Strengthened", "More often together since than before, beyond chance."],
+  faded: ["Faded", "Less often together since than before, beyond chance."],
+  vanished: ["Vanished", "Among the strongest then, and no longer in the table."],
+};
 
 export class TodayView {
   constructor(root) {
@@ -17,12 +24,17 @@ export class TodayView {
   }
 
   async update({ query }) {
-    const asked = JSON.stringify([query.get("at"), query.get("since"), this.epoch]);
+    const opened = query.getAll("all").filter((kind) => kind in KINDS);
+    const asked = JSON.stringify([query.get("at"), query.get("since"), opened, this.epoch]);
     if (asked === this.asked) return;
     this.asked = asked;
-    const today = await get("/today", { since: query.get("since") });
+    const [answer, { rules }] = await Promise.all([get("/today", { since: query.get("since") }),
+      get("/rules", { sort: "expected_lift_low", order: "desc", limit: 100 })]);
+    const whole = opened.length && answer.since ? await get("/rules/diff", { from: answer.since, to: query.get("at"), at: null, limit: MOST }) : {};
     if (asked !== this.asked) return;
+    const today = { ...answer, ...Object.fromEntries(opened.map((kind) => [kind, whole[kind] ?? answer[kind]])), strongest: strongest(answer, rules) };
     this.today = today;
+    this.opened = new Set(opened);
     this.draw(today);
   }
 
@@ -34,23 +46,19 @@ export class TodayView {
     fill(this.root,
       h("header.head", {}, h("h1", {}, heading(today)), h("p.lede", {}, sentence(today))),
       h("section.summary", {},
-        h("dl.facts", {}, fact("baskets", today.window.baskets), fact("products sold", today.window.products_sold),
+        h("dl.facts", {}, fact("baskets", today.window.baskets), fact("lines in them", today.window.products_sold, "products in all baskets together, each once a basket"),
           fact("new products", today.new_products), fact("rules emerged", today.counts.emerged), fact("rules faded", today.counts.faded)),
         plot && h("figure", {}, plot, h("figcaption", {}, "Baskets of each kept window."))),
+      h("div.pair", {}, Object.keys(KINDS).map((kind) => changes(kind, today, this.opened.has(kind)))),
       h("div.pair", {},
-        changes("Emerged", "Among the strongest now, and not in the table then.", today, "emerged"),
-        changes("Strengthened", "More often together since than before, beyond chance.", today, "strengthened"),
-        changes("Faded", "Less often together since than before, beyond chance.", today, "faded"),
-        changes("Vanished", "Among the strongest then, and no longer in the table.", today, "vanished")),
-      h("div.pair", {},
-        list("Strongest rules", "By the low end of the lift to expect, those that are new first.", today.strongest, { sort: "expected_lift_low" }),
+        list("Strongest, then and now", "By the low end of the lift to expect; those that emerged stand above.", today.strongest, { sort: "expected_lift_low" }),
         list("Unseen, and worth trying", "Never in one basket, but bought alike: pairs to put side by side and see.", today.unseen, { status: "unseen" })));
     if (plot) this.chart = new Chart(plot, () => bars(today.series), "Baskets of each kept window");
   }
 
   sheet() {
     const { today } = this;
-    const kinds = ["emerged", "strengthened", "faded", "vanished", "strongest", "unseen"];
+    const kinds = [...Object.keys(KINDS), "strongest", "unseen"];
     return {
       name: "today",
       title: heading(today),
@@ -59,7 +67,7 @@ export class TodayView {
       columns: ["kind", "rule", "status", "count", "lift", "before", "since", "expected_lift", "expected_lift_low", "expected_lift_high"],
       rows: kinds.flatMap((kind) => today[kind].map((rule) => [kind, ruleText(rule), rule.status, rule.count, rule.lift, rule.before, rule.since,
         rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high])),
-      shown: ["kind", "rule", "count", "lift", "before", "since", "expected_lift"],
+      shown: ["kind", "rule", "count", "lift", "before", "since", "expected_lift_low"],
     };
   }
 
@@ -78,17 +86,33 @@ export function sentence(today) {
     + `${parse().query.get("at") || !today.window.stop ? "." : `, the last of them on ${format.date(today.window.stop)}.`}`;
 }
 
-const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, format.count(value)));
+// The strongest rules that did not emerge just now: those have a list of their own.
+export function strongest({ emerged, strongest: told }, rules) {
+  const products = ({ antecedents, consequents }) => [...antecedents, ...consequents].map(String).sort().join("\n");
+  const listed = new Set(emerged.map(products));
+  return (rules.length ? rules : told).filter((rule) => rule.status !== "unseen" && !listed.has(products(rule))).slice(0, STRONGEST);
+}
+
+const fact = (name, value, meaning = "") => h("div", { title: meaning }, h("dt", {}, name), h("dd", {}, format.count(value)));
 
 const begin = () => h("div.state", {}, h("h1", {}, "Nothing learned yet"),
   h("p", {}, "Send baskets to ", h("code", {}, "POST /baskets"), ", or let the model learn a file with ", h("code", {}, "omba learn"),
     ". This page fills as windows close."));
 
-function changes(title, said, today, kind) {
-  const rules = today[kind], { since } = today;
-  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(today.counts[kind]))), h("p.soft", {}, said),
-    rules.length ? h("ol.rules", {}, rules.slice(0, FEW).map((rule) => h("li", {}, ruleLink(rule), liftChange(rule))))
-      : h("p.none", {}, since ? `None since ${format.date(since)}.` : "There is no earlier window to compare with yet."));
+// The first few changes of a kind, or all of them.
+function changes(kind, today, whole) {
+  const rules = today[kind], { since } = today, [title, said] = KINDS[kind], total = today.counts[kind];
+  return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(total))), h("p.soft", {}, said),
+    rules.length ? h("ol.rules", {}, (whole ? rules : rules.slice(0, FEW)).map((rule) => h("li", {}, ruleLink(rule), liftChange(rule))))
+      : h("p.none", {}, since ? `None since ${format.date(since)}.` : "There is no earlier window to compare with yet."),
+    total > FEW && h("p.more", {}, whole && rules.length < total ? `The first ${format.count(rules.length)}. ` : null,
+      h("a", { href: addressWith({ all: toggled(kind) }), "aria-label": `${whole ? "Show fewer that" : `Show all ${format.count(total)} that`} ${kind}` }, whole ? "Show fewer" : `Show all ${format.count(total)}`)));
+}
+
+// The kinds shown in full, with one of them added or taken away.
+function toggled(kind) {
+  const opened = parse().query.getAll("all");
+  return opened.includes(kind) ? opened.filter((one) => one !== kind) : [...opened, kind];
 }
 
 function liftChange(rule) {
@@ -103,17 +127,18 @@ function list(title, said, rules, filter) {
   return h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said),
     rules.length ? h("ol.rules", {}, rules.map((rule) => h("li", {}, ruleLink(rule),
       h("span.expect", {}, rule.status === "unseen" ? h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)) : statusMark(rule.status),
-        h("span.figure", {}, format.lift(rule.expected_lift)), whisker(rule, most, 90)))))
+        expected(rule, most)))))
       : h("p.none", {}, "None so far."),
     h("p.more", {}, h("a", { href: here("rules", null, filter) }, "All in the table")));
 }
 
 function bars(series) {
+  const spans = periods(series.map(({ at }) => at));
   return {
     grid: { left: 44, right: 8, top: 10, bottom: 22 },
-    xAxis: axis({ type: "category", data: series.map(({ at }) => format.date(at)), splitLine: { show: false } }),
+    xAxis: axis({ type: "category", data: spans.map(({ name }) => name), splitLine: { show: false } }),
     yAxis: axis({ type: "value", splitNumber: 3 }),
-    tooltip: tooltip(([item]) => [h("b", {}, `until ${item.name}`), h("div", {}, format.plural(item.value, "basket"))], { trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: colour("shade") } } }),
+    tooltip: tooltip(([item]) => [h("b", {}, spans[item.dataIndex].words), h("div", {}, format.plural(item.value, "basket"))], { trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: colour("shade") } } }),
     series: [{ type: "bar", data: series.map(({ baskets }) => baskets), barMaxWidth: 36, itemStyle: { color: colour("accent"), opacity: 0.82, borderRadius: [2, 2, 0, 0] } }],
   };
 }
