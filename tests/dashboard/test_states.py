@@ -111,7 +111,7 @@ def test_a_new_model_says_how_to_begin_fills_as_baskets_come_and_says_when_the_s
     try:
         page = dashboard.open("#/today")
         assert "Nothing learned yet" in page.text_content("main")
-        for view in ("rules", "product", "map", "basket", "today"):
+        for view in ("rules", "product", "map", "basket", "customers", "today"):
             page.click(f"nav [data-view={view}]")
             dashboard.settle()
             assert page.locator(".error:visible").count() == 0

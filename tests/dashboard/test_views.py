@@ -161,6 +161,13 @@ def test_a_click_on_a_point_of_the_map_chooses_it(dashboard):
     pytest.fail("no point of the map was under any of 144 places")
 
 
+def test_an_empty_basket_is_offered_the_best_sellers(dashboard, server):
+    page = dashboard.open("#/basket")
+    best = [str(one["id"]) for one in server.get("/products", limit=12)["products"]]
+    assert page.locator(".suggestions li").evaluate_all("all => all.map((line) => line.dataset.product)") == best
+    assert "best sellers" in page.text_content("[role=status]:visible >> nth=0")
+
+
 def test_a_basket_is_built_and_its_suggestions_move(dashboard, server):
     page = dashboard.open("#/basket")
     page.click("[aria-label='Add a product to the basket'] >> nth=0")

@@ -60,3 +60,8 @@ test("a long name loses its middle and keeps the end that tells it from others",
   equal(["tea", "RED RETROSPOT CAKE STAND 16", "RED RETROSPOT CAKE STAND 17"].map((name) => format.shorten(name, 20)),
     ["tea", "RED RETROSPO…TAND 16", "RED RETROSPO…TAND 17"]);
 });
+
+test("a lift next to nothing says so", () => {
+  equal([0, 1e-7, 0.012, 0.08, 17.43].map(format.lift), ["0.0×", "< 0.01×", "0.01×", "0.1×", "17×"]);
+  equal(format.finerLift(17.43), "17.4×");
+});

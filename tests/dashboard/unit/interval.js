@@ -1,6 +1,6 @@
 import { close, equal, test } from "./check.js";
 import * as format from "/static/format.js";
-import { interval, position, scale, ticksWithRoom, whisker } from "/static/interval.js";
+import { byExpected, expected, interval, position, scale, ticksWithRoom, whisker } from "/static/interval.js";
 
 const rule = { expected_lift: 4, expected_lift_low: 2, expected_lift_high: 8, lift: 5, count: 10 };
 const number = (element, name) => Number(element.getAttribute(name));
@@ -45,4 +45,11 @@ test("names of ticks never run into each other", () => {
       for (let i = 1; i < kept.length; i++) equal(at(kept[i]) - at(kept[i - 1]) >= half(kept[i]) + half(kept[i - 1]), true);
     }
   }
+});
+
+test("a list shows the low end it is sorted by, and of pairs never seen the middle", () => {
+  const seen = { status: "observed", expected_lift: 4, expected_lift_low: 2, expected_lift_high: 8 };
+  equal(expected(seen, 10)[0].textContent, "from 2.0×");
+  const unseen = [1.5, 9].map((middle) => ({ status: "unseen", expected_lift: middle, expected_lift_low: 1e-6, expected_lift_high: 20 }));
+  equal(byExpected(unseen).map((rule) => expected(rule, 10)[0].textContent), ["about 9.0×", "about 1.5×"]);
 });

@@ -28,8 +28,16 @@ export function percent(x) {
   return (p === 0 ? "0" : p >= 10 ? p.toFixed(0) : p >= 1 ? p.toFixed(1) : p >= 0.01 ? p.toFixed(2) : p.toFixed(3)) + "%";
 }
 
-// A lift as a factor; `digits` is how many follow the point of one between ten and a hundred.
-export const lift = (x, digits = 0) => (x == null ? NOTHING : (x >= 100 ? whole.format(x) : x > 0 && x < 0.1 ? x.toPrecision(1) : x.toFixed(x >= 10 ? digits : 1)) + "×");
+export const lift = (x) => factor(x, 0);
+
+// A lift for a column that is sorted by it: one between ten and a hundred keeps a digit behind the point.
+export const finerLift = (x) => factor(x, 1);
+
+function factor(x, digits) {
+  if (x == null) return NOTHING;
+  if (x > 0 && x < 0.05) return x < 0.005 ? "< 0.01×" : `${x.toFixed(2)}×`;
+  return `${x >= 100 ? whole.format(x) : x.toFixed(x >= 10 ? digits : 1)}×`;
+}
 
 export const price = (x) => (x == null ? NOTHING : x.toFixed(2));
 

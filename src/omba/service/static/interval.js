@@ -17,12 +17,17 @@ export function scale(rules) {
   return Math.max(10, ...rules.map((rule) => rule?.expected_lift_high ?? 0));
 }
 
-// What a list sorted by the careful figure shows: the low end of the lift to expect, and all of it drawn.
+// What a list shows of the lift to expect, beside all of it drawn: the low end, by which it is sorted, or of pairs never
+// seen, whose low end is next to nothing, the middle.
 export function expected(rule, most, width = 90) {
   const { expected_lift: middle, expected_lift_low: low, expected_lift_high: high } = rule;
-  return [h("span.figure", { title: middle == null ? "" : `${format.lift(middle)} to expect, from ${format.lift(low)} to ${format.lift(high)}` },
-    low == null ? format.lift(middle ?? rule.lift) : `from ${format.lift(low)}`), whisker(rule, most, width)];
+  const title = middle == null ? "" : `${format.lift(middle)} to expect, from ${format.lift(low)} to ${format.lift(high)}`;
+  const figure = rule.status === "unseen" || low == null ? `about ${format.lift(middle ?? rule.lift)}` : `from ${format.lift(low)}`;
+  return [h("span.figure", { title }, figure), whisker(rule, most, width)];
 }
+
+// Pairs never seen in the order of what is shown of them.
+export const byExpected = (rules) => [...rules].sort((a, b) => (b.expected_lift ?? 0) - (a.expected_lift ?? 0));
 
 export function whisker(rule, most, width = 110) {
   const { expected_lift: middle, expected_lift_low: low, expected_lift_high: high } = rule;

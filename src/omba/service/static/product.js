@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { axis, Chart, palette, tooltip } from "./chart.js";
 import { here } from "./route.js";
 import { colour } from "./theme.js";
-import { expected, scale } from "./interval.js";
+import { byExpected, expected, scale } from "./interval.js";
 import { code, label, labelOf, productLink, ruleLink, ruleText, score } from "./labels.js";
 import { all, learn, learnRule, nameOf } from "./names.js";
 import { periods } from "./period.js";
@@ -67,7 +67,7 @@ export class ProductView {
         near && h("figure", {}, h("h2", {}, "Nearest, over time"), near, h("figcaption", {}, "Closeness (cosine) of the products nearest to it now."))),
       h("div.pair", {},
         associations("Goes with", "Seen together; by the low end of the lift to expect.", page, page.observed),
-        associations("Might go with", "Never in one basket so far, but bought alike.", page, page.unseen)),
+        associations("Might go with", "Never in one basket so far, but bought alike.", page, byExpected(page.unseen))),
       h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people: often one instead of the other."),
         page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, h("span", {}, productLink(one.id), code(one.id)), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
           : h("p.none", {}, "It was met too seldom to say.")));

@@ -15,7 +15,7 @@ const COLUMNS = [
   { name: "support", title: "Support", number: true },
   { name: "confidence", title: "Confidence", number: true },
   { name: "lift", title: "Lift", number: true },
-  { name: "expected_lift_low", title: "Low end", number: true, cell: (rule) => format.lift(rule.expected_lift_low, 1) },
+  { name: "expected_lift_low", title: "Low end", number: true, cell: (rule) => format.finerLift(rule.expected_lift_low) },
   { name: "expected_lift", title: "Lift to expect", whisker: true },
 ];
 

@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { axis, Chart, tooltip } from "./chart.js";
 import { addressWith, here, parse } from "./route.js";
 import { colour } from "./theme.js";
-import { expected, scale } from "./interval.js";
+import { byExpected, expected, scale } from "./interval.js";
 import { ruleLink, ruleText, score, statusMark } from "./labels.js";
 import { periods } from "./period.js";
 import * as format from "./format.js";
@@ -32,7 +32,7 @@ export class TodayView {
       get("/rules", { sort: "expected_lift_low", order: "desc", limit: 100 })]);
     const whole = opened.length && answer.since ? await get("/rules/diff", { from: answer.since, to: query.get("at"), at: null, limit: MOST }) : {};
     if (asked !== this.asked) return;
-    const today = { ...answer, ...Object.fromEntries(opened.map((kind) => [kind, whole[kind] ?? answer[kind]])), strongest: strongest(answer, rules) };
+    const today = { ...answer, ...Object.fromEntries(opened.map((kind) => [kind, whole[kind] ?? answer[kind]])), strongest: strongest(answer, rules), unseen: byExpected(answer.unseen) };
     this.today = today;
     this.opened = new Set(opened);
     this.draw(today);
