@@ -1,4 +1,4 @@
-"""The pictures of the dashboard in these pages: `python docs/pictures.py --model DIR` serves a model and takes them anew.
+"""The pictures of the dashboard: `python docs/pictures.py --model DIR` serves a model and takes them anew.
 
 Those in the repository show a year of The Complete Journey: `omba learn complete-journey --model DIR`.
 """
