@@ -17,8 +17,8 @@ from omba.errors import OmbaError
 from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.rules import Filter, Rules, lsh
-from omba.rules.diff import read_rules
 from omba.rules.from_model import catalogue_of, mining_input
+from omba.rules.rules_table import read_rules
 from omba.service.views.rule_index import FIELDS
 from omba.service.views.rule_key import key_of
 from omba.store import ModelFolder

@@ -8,7 +8,7 @@ import pytest
 import omba
 from omba.model.clues import field, name_columns
 from omba.rules import Filter
-from omba.rules.diff import read_rules
+from omba.rules.rules_table import read_rules
 from omba.service.views.published import Published
 from omba.service.views.rule_index import NUMBERS, RuleIndex, plain
 from omba.service.views.rule_key import key_of

@@ -13,6 +13,7 @@ from omba.errors import InputError
 from omba.live.current_rules import CurrentRules
 from omba.model import OMBA
 from omba.rules.layout import places
+from omba.rules.pair_counts import PairCounts
 from omba.store import ModelFolder
 
 MAPPED = 20_000
@@ -81,7 +82,7 @@ class Keeper:
         mapped = self._places(model) if last or len(model.product_counts) <= MAPPED else None
         history.record(
             rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
-            prices, mapped,
+            prices, mapped, PairCounts.of(model.evidence, len(model.products)),
         )  # fmt: skip
 
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:

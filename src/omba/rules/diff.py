@@ -1,20 +1,23 @@
-"""Diff: what changed between two tables of rules: emerged, strengthened, faded, vanished.
+"""Diff: what happened to pairs of products between two moments, by the baskets of each period.
 
-Counts add up over a stream, so of a rule in both tables the baskets in between are known exactly: with n_a, n_b and
-`count` at both ends, its lift *between* the dates is compared with its lift *before*. A change counts if it is large
-(by `RATIO` or more) and beyond chance (`SIGMAS` standard errors, √(1/count before + 1/count between) in the logarithm).
-Larger sets are counted from the time they are watched, so what they did in between is not known: they only emerge and
-vanish. Rules come and go at the end of a table for no reason but its length, so a rule has emerged only if it is among
-the first half of the later table and nowhere in the earlier one, and has vanished only the other way round.
+Counts add up over a stream, so the baskets with a pair, with each product and in all are known of the time before the
+earlier moment and of the time since. A pair is bought more often when its products are, and that is no news. So its
+count since is held against what the products' own sales explain, in two ways: as if they sold independently of each
+other (the same lift) and as if they sold hand in hand (the same share of their own baskets). Only what neither explains
+is a change: more than the higher of the two, or less than the lower, by `RATIO` at least.
+
+Given the baskets with the pair in both periods together, those since are binomial if nothing changed. Pairs for which
+that is too unlikely are told, so many that no more than a `FALSE` share of them is chance (Benjamini and Hochberg,
+1995, over all pairs compared). Where a count is known between two ends only, the one that speaks against a change is
+taken.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,92 +25,126 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import InputError
-from omba.rules.catalogue import Catalogue
-from omba.rules.hashing import Hashing
-from omba.rules.measures import MEASURES
+from omba.rules.pair_counts import PairCounts, unpack
 from omba.rules.rules import Rules
+from omba.rules.rules_table import read_rules
 
-RATIO, SIGMAS = 1.25, 2.0
-COLUMNS = (
-    "antecedents", "consequents", "count", "n_a", "n_b", "lift", "support", "confidence", "similarity", "status",
-    "expected_lift", "expected_lift_low", "expected_lift_high", "probability", "collisions", "value", "p_adjusted",
-)  # fmt: skip
-"""What is kept of each rule, beside the number of baskets `n`."""
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
 
-GIVEN = tuple(name for name in COLUMNS[6:] if name not in MEASURES or name == "p_adjusted")
-"""Those that do not follow from the counts."""
+RATIO, FALSE, FEWEST = 1.25, 0.05, 5
+"""How far a count must be from what sales explain; the share of false changes among those told; baskets with a pair, in
+either period, from which on it is compared."""
 
-HASHING = "omba.hashing"
-"""Where the metadata of a table tell of the hash tables behind its collisions and probabilities."""
-
-Key = frozenset[Label]
+NEW, STOPPED = "first sold since", "not sold since"
+"""Why a pair could not be bought in one of the periods: one of its products was not sold."""
+TABLES_ONLY = (
+    "the history of {} was kept without counts of pairs, by an earlier version: only the pairs among the rules kept at "
+    "both moments are compared"
+)
 
 
 @dataclass(frozen=True)
 class Change:
-    """One rule, and its lift before and since.
+    """One pair, in the time before and in the time since.
 
     Parameters
     ----------
     antecedents
-        The products it starts from.
+        The product that is in fewer baskets.
     consequents
-        The products it leads to.
+        The other.
     before
-        Its lift until the earlier table; None where it was not in that, as with all that follow.
+        Its lift in the time before; None where one of the products was not sold then.
     since
-        Its lift in the baskets since, or, of a rule that has emerged, over all.
+        Its lift in the time since; None where one of the products was not sold.
     count_before
-        Baskets with all of it until the earlier table.
+        Baskets with both in the time before, at least.
     count_since
-        Baskets with all of it since.
+        Baskets with both in the time since, at least.
+    count_before_most
+        Baskets with both in the time before, at most: the same number unless the count was not kept.
+    count_since_most
+        Baskets with both in the time since, at most.
+    explained
+        Baskets since that the products' own sales explain, by the explanation that comes nearest to what happened;
+        None where there is nothing to go by.
+    note
+        `first sold since` or `not sold since`, where one of the products was not sold in one of the periods.
     expected_lift
-        The lift to expect next.
+        The lift to expect next, where it is known.
     """
 
     antecedents: tuple[Label, ...]
     consequents: tuple[Label, ...]
     before: float | None
     since: float | None
-    count_before: int | None
-    count_since: int | None
-    expected_lift: float | None
+    count_before: int
+    count_since: int
+    count_before_most: int
+    count_since_most: int
+    explained: float | None = None
+    note: str = ""
+    expected_lift: float | None = None
 
     def __str__(self) -> str:
         rule = f"{', '.join(map(str, self.antecedents))} ⇒ {', '.join(map(str, self.consequents))}"
-        if self.before is None:
-            return f"{rule}: lift {self.since:.1f} ({self.count_since:,} baskets)"
-        if self.since is None:
-            return f"{rule}: lift was {self.before:.1f} ({self.count_before:,} baskets)"
-        return f"{rule}: lift {self.before:.1f} before, {self.since:.1f} since ({self.count_since:,} baskets)"
+        return f"{rule}: {self.sentence()}"
+
+    def sentence(self) -> str:
+        """What happened, with the counts and the lift of both periods."""
+        before = _period(self.count_before, self.count_before_most, self.before)
+        since = _period(self.count_since, self.count_since_most, self.since)
+        explained = "" if self.explained is None else f", where their own sales explain {self.explained:,.0f}"
+        return f"{before} before, {since} since{explained}" + (f" ({self.note})" if self.note else "")
+
+
+def _period(least: int, most: int, lift: float | None) -> str:
+    together = "never together" if most == 0 else f"{bounded(least, most)} baskets"
+    return together if not lift else f"{together} (lift {lift:.1f})"
+
+
+def bounded(least: int, most: int) -> str:
+    """A count that is known between two ends.
+
+    >>> bounded(1_200, 1_200), bounded(0, 8), bounded(121, 129)
+    ('1,200', 'at most 8', 'at least 121')
+    """
+    if least == most:
+        return f"{least:,}"
+    return f"at most {most:,}" if not least else f"at least {least:,}"
 
 
 @dataclass(frozen=True)
 class Diff:
-    """The changes, strongest first.
+    """The changes, the surest first.
 
     Parameters
     ----------
     emerged
-        Rules of the later table alone.
+        Pairs that are new: never together before, and since then more often than sales explain.
     strengthened
-        Rules of both whose lift has risen beyond chance.
+        Pairs that are together more often than their own sales explain.
     faded
-        Rules of both whose lift has fallen beyond chance.
+        Pairs that are together less often than their own sales explain.
     vanished
-        Rules of the earlier table alone.
+        Pairs that were together before and are no more, though sales would have it.
+    note
+        What is to be said of the comparison as a whole.
     """
 
     emerged: list[Change]
     strengthened: list[Change]
     faded: list[Change]
     vanished: list[Change]
+    note: str = ""
 
     def __iter__(self) -> Iterator[tuple[str, list[Change]]]:
-        return iter((name, getattr(self, name)) for name in ("emerged", "strengthened", "faded", "vanished"))
+        for name in ("emerged", "strengthened", "faded", "vanished"):
+            yield name, getattr(self, name)
 
     def to_dict(self) -> dict[str, list[dict[str, Any]]]:
-        """Plain lists and values, for JSON."""
+        """Plain values, for JSON."""
         return {name: [asdict(change) for change in changes] for name, changes in self}
 
     def __str__(self) -> str:
@@ -117,99 +154,208 @@ class Diff:
         )
 
 
-def rules_table(rules: Rules) -> pa.Table:
-    """A table of rules with all that a later comparison needs; its F and H stand in the metadata of the schema."""
-    table = rules.to_arrow(COLUMNS).append_column("n", pa.array([rules.n] * len(rules), pa.int64()))
-    if rules.hashing is None:
-        return table
-    return table.replace_schema_metadata({HASHING: json.dumps(asdict(rules.hashing))})
-
-
-def read_rules(table: pa.Table, catalogue: Catalogue | None = None) -> Rules:
-    """The reverse of `rules_table`; columns that an older table lacks come back as not known."""
-    given = {name: _column(table, name) for name in GIVEN if name in table.column_names}
-    count, n_a, n_b = (table[name].to_numpy().astype(np.int64) for name in ("count", "n_a", "n_b"))
-    antecedents, consequents = (
-        [tuple(items) for items in table[name].to_pylist()] for name in ("antecedents", "consequents")
-    )
-    n = int(table["n"][0].as_py()) if len(table) else 0
-    described = (table.schema.metadata or {}).get(HASHING.encode())
-    hashing = None if described is None else Hashing(**json.loads(described))
-    return Rules(antecedents, consequents, count, n_a, n_b, n, given, catalogue or Catalogue(), hashing=hashing)
-
-
-def _column(table: pa.Table, name: str) -> NDArray[Any]:
-    if name == "status":
-        return np.array(table[name].to_pylist(), object)
-    if name == "collisions":
-        return np.asarray(table[name].fill_null(-1).to_numpy())
-    return np.asarray(table[name].to_numpy(), np.float64)
-
-
 def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
-    """What changed from one table of rules, best first, to a later one of the same stream."""
-    old, new = by_products(before), by_products(after)
-    first = dict(list(old.items())[: max(1, len(old) // 2)])
-    latest = dict(list(new.items())[: max(1, len(new) // 2)])
-    emerged = [change(None, row) for key, row in latest.items() if key not in old]
-    vanished = [change(row, None) for key, row in first.items() if key not in new]
-    moved = [(shift(old[key], new[key]), change(old[key], new[key])) for key in old if key in new and len(key) == 2]
-    up = sorted(((by, one) for by, one in moved if by > 0), key=lambda pair: -pair[0])
-    down = sorted(((by, one) for by, one in moved if by < 0), key=lambda pair: pair[0])
-    return Diff(emerged, [one for _, one in up], [one for _, one in down], vanished)
+    """What changed from one table of rules to a later one of the same stream: of the pairs that are in both."""
+    rows: dict[Label, int] = {}
+    first, second = (PairCounts.of_rules(_rules(table), rows) for table in (before, after))
+    return compare(first, second, list(rows))
 
 
-def by_products(rules: Rules | pa.Table) -> dict[Key, dict[str, Any]]:
-    """Rules by their products, in order, whichever way round they point."""
-    table = rules_table(rules) if isinstance(rules, Rules) else rules
+def _rules(table: Rules | pa.Table) -> Rules:
+    if isinstance(table, Rules):
+        return table
     missing = {"antecedents", "consequents", "count", "n_a", "n_b", "n"} - set(table.column_names)
     if missing:
         raise InputError(f"the table of rules has no column {sorted(missing)[0]!r}: give one made by rules_table")
-    out: dict[Key, dict[str, Any]] = {}
-    for row in table.to_pylist():
-        out.setdefault(frozenset((*row["antecedents"], *row["consequents"])), row)
-    return out
+    return read_rules(table)
 
 
-def lift(count: float, n_a: int, n_b: int, n: int) -> float:
-    return count * n / (n_a * n_b) if n_a and n_b else 0.0
+def compare(before: PairCounts, after: PairCounts, labels: Sequence[Label], note: str = "") -> Diff:
+    """What changed between two moments, from the counts until each; row i of the counts is the product `labels[i]`."""
+    periods = Periods.of(before, after)
+    verdict = periods.verdict
+    told = np.flatnonzero(discoveries(verdict.p))
+    told = told[np.argsort(-verdict.surprise[told], kind="stable")]
+    more = verdict.more[told]
+    gone, new = periods.since[1][told] == 0, periods.before[1][told] == 0
+    parts = (told[more & new], told[more & ~new], told[~more & ~gone], told[~more & gone])
+    emerged, strengthened, faded, vanished = ([periods.change(row, labels) for row in part.tolist()] for part in parts)
+    return Diff(emerged, strengthened, faded, vanished, note)
 
 
-def between(old: dict[str, Any], new: dict[str, Any]) -> tuple[int, int, int, int]:
-    """(count, n_a, n_b, n) of the baskets that came in between."""
-    # A rule may have turned round since; then its sides are read the other way.
-    turned = set(old["antecedents"]) == set(new["consequents"])
-    old_a, old_b = (old["n_b"], old["n_a"]) if turned else (old["n_a"], old["n_b"])
-    return new["count"] - old["count"], new["n_a"] - old_a, new["n_b"] - old_b, new["n"] - old["n"]
+class Verdict(NamedTuple):
+    """What two periods say of each pair: whether it is up or down, the baskets that sales explain, how unlikely it
+    would be if nothing had changed, and how far it is from that."""
+
+    more: NDArray[np.bool_]
+    explained: Floats
+    p: Floats
+    surprise: Floats
 
 
-def shift(old: dict[str, Any], new: dict[str, Any]) -> float:
-    """How far the logarithm of the lift has moved, 0 where it is not much or may be chance."""
-    count, n_a, n_b, n = between(old, new)
-    chance = n_a * n_b / n if n > 0 else 0.0
-    before = lift(old["count"], old["n_a"], old["n_b"], old["n"])
-    if chance <= 0 or before <= 0:
-        return 0.0
-    # Half a basket stands in for none, so that a rule that stopped altogether has a logarithm.
-    moved = math.log(max(count, 0.5) / chance / before)
-    error = math.sqrt(1 / max(count, 0.5) + 1 / old["count"])
-    # What was to come counts too: none where one was expected proves nothing.
-    enough = max(count, chance * before) >= 5
-    return moved if enough and abs(moved) >= math.log(RATIO) and abs(moved) >= SIGMAS * error else 0.0
+@dataclass(frozen=True, eq=False)
+class Periods:
+    """Pairs with their counts in two periods, and how unlikely these would be if nothing had changed.
+
+    Parameters
+    ----------
+    left
+        A product of each pair.
+    right
+        The other.
+    before
+        Baskets with both in the time before, at least and at most.
+    since
+        The same in the time since.
+    sold_before
+        Baskets with either product in the time before.
+    sold_since
+        The same in the time since.
+    baskets
+        Baskets in all, before and since.
+    """
+
+    left: Longs
+    right: Longs
+    before: tuple[Longs, Longs]
+    since: tuple[Longs, Longs]
+    sold_before: tuple[Longs, Longs]
+    sold_since: tuple[Longs, Longs]
+    baskets: tuple[int, int]
+
+    @classmethod
+    def of(cls, before: PairCounts, after: PairCounts) -> Periods:
+        """The pairs worth comparing, by the counts until two moments."""
+        # A pair that one of them tells nothing of cannot be compared.
+        keys = np.union1d(*(counts.keys[counts.counts >= FEWEST] for counts in (before, after)))
+        for counts in (before, after):
+            if counts.unkept is None:
+                keys = keys[np.isin(keys, counts.keys)]
+        (least, most), (least_after, most_after) = before.ends(keys), after.ends(keys)
+        left, right = unpack(keys)
+        sold = before.sold(left), before.sold(right)
+        sold_since = after.sold(left) - sold[0], after.sold(right) - sold[1]
+        # Nobody buys a pair more often than either of its products.
+        most = np.minimum(most, np.minimum(*sold))
+        since = np.maximum(least_after - most, 0), np.maximum(most_after - least, 0)
+        since = since[0], np.maximum(since[0], np.minimum(since[1], np.minimum(*sold_since)))
+        enough = np.maximum(most, since[1]) >= FEWEST
+        pick = np.flatnonzero(enough)
+        return cls(
+            left[pick], right[pick], (least[pick], most[pick]), (since[0][pick], since[1][pick]),
+            (sold[0][pick], sold[1][pick]), (sold_since[0][pick], sold_since[1][pick]),
+            (before.baskets, after.baskets - before.baskets),
+        )  # fmt: skip
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the counts say of each pair."""
+        low, high = self._ratios()
+        (least, most), (since_least, since_most) = self.before, self.since
+        up = since_least > RATIO * high * most
+        down = since_most * RATIO < low * least
+        count = np.where(up, since_least, since_most).astype(np.float64)
+        other = np.where(up, most, least).astype(np.float64)
+        ratio = np.where(up, high, low)
+        explained = ratio * other
+        p, surprise = np.ones(len(count)), np.zeros(len(count))
+        for rows, tail in ((np.flatnonzero(up), upper_tail), (np.flatnonzero(down & ~up), lower_tail)):
+            p[rows] = tail(count[rows], other[rows], ratio[rows])
+            surprise[rows] = deviance(count[rows], other[rows], ratio[rows])
+        # A product that is new has no past to go by: its pairs are held against chance.
+        new = np.flatnonzero(np.minimum(*self.sold_before) == 0)
+        count, chance = since_least[new].astype(np.float64), self._chance(self.sold_since, self.baskets[1])[new]
+        p[new], surprise[new] = poisson_tail(count, chance)
+        p[new[count <= RATIO * chance]] = 1.0
+        up[new] = True
+        explained[(np.minimum(*self.sold_before) == 0) | (np.minimum(*self.sold_since) == 0)] = np.nan
+        # Changes either way were looked for.
+        return Verdict(up, explained, np.minimum(2 * p, 1.0), surprise)
+
+    def _ratios(self) -> tuple[Floats, Floats]:
+        """Baskets since for each before, as either explanation has it: the lower and the higher."""
+        product_before = np.multiply(*(sold.astype(np.float64) for sold in self.sold_before))
+        product_since = np.multiply(*(sold.astype(np.float64) for sold in self.sold_since))
+        growth = product_since / np.maximum(product_before, 1.0)
+        apart = growth * self.baskets[0] / max(self.baskets[1], 1)
+        hand_in_hand = np.sqrt(growth)
+        # A product that is not sold any more is what happened, and explains nothing: its pairs go by all baskets.
+        stopped = product_since == 0
+        whole = np.full(len(growth), self.baskets[1] / max(self.baskets[0], 1))
+        low, high = np.minimum(apart, hand_in_hand), np.maximum(apart, hand_in_hand)
+        return np.where(stopped, whole, low), np.where(stopped, whole, high)
+
+    def _chance(self, sold: tuple[Longs, Longs], baskets: int) -> Floats:
+        return np.asarray(sold[0] * sold[1].astype(np.float64) / max(baskets, 1))
+
+    def change(self, row: int, labels: Sequence[Label]) -> Change:
+        """One pair as a change, from the rarer product to the other."""
+        a, b = int(self.left[row]), int(self.right[row])
+        totals = [int(self.sold_before[side][row] + self.sold_since[side][row]) for side in (0, 1)]
+        antecedent, consequent = (labels[b], labels[a]) if totals[0] > totals[1] else (labels[a], labels[b])
+        up = bool(self.verdict.more[row])
+        # The ends that the change was judged by.
+        before, since = int(self.before[int(up)][row]), int(self.since[int(not up)][row])
+        chances = [
+            float(self._chance((sold[0][row : row + 1], sold[1][row : row + 1]), baskets)[0])
+            for sold, baskets in zip((self.sold_before, self.sold_since), self.baskets, strict=True)
+        ]
+        lifts = [count / chance if chance else None for count, chance in zip((before, since), chances, strict=True)]
+        explained = float(self.verdict.explained[row])
+        return Change(
+            (antecedent,), (consequent,), lifts[0], lifts[1],
+            int(self.before[0][row]), int(self.since[0][row]), int(self.before[1][row]), int(self.since[1][row]),
+            None if np.isnan(explained) else round(explained, 2),
+            NEW if not chances[0] else STOPPED if not chances[1] else "",
+        )  # fmt: skip
 
 
-def change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Change:
-    """One line of the comparison."""
-    row = new or old
-    assert row is not None
-    before = None if old is None else lift(old["count"], old["n_a"], old["n_b"], old["n"])
-    since, count = None, None
-    if new is not None and old is None:
-        since, count = lift(new["count"], new["n_a"], new["n_b"], new["n"]), new["count"]
-    elif new is not None and old is not None:
-        count, n_a, n_b, n = between(old, new)
-        since = lift(count, n_a, n_b, n)
-    return Change(
-        tuple(row["antecedents"]), tuple(row["consequents"]), before, since,
-        None if old is None else old["count"], count, None if new is None else new.get("expected_lift"),
-    )  # fmt: skip
+# If nothing changed, the baskets since are binomial among those of both periods, with the odds `ratio`. (SciPy's
+# special functions are imported where they are needed, since they take a while.)
+
+
+def upper_tail(count: Floats, other: Floats, ratio: Floats) -> Floats:
+    """How likely as many baskets since, or more, would be."""
+    from scipy.special import betainc
+
+    return np.where(count > 0, betainc(np.maximum(count, 1.0), other + 1.0, ratio / (1.0 + ratio)), 1.0)
+
+
+def lower_tail(count: Floats, other: Floats, ratio: Floats) -> Floats:
+    """How likely as few baskets since, or fewer, would be."""
+    from scipy.special import betainc
+
+    return np.where(other > 0, betainc(np.maximum(other, 1.0), count + 1.0, 1.0 / (1.0 + ratio)), 1.0)
+
+
+def deviance(count: Floats, other: Floats, ratio: Floats) -> Floats:
+    """How far the counts are from those that nothing would have changed, in logarithms of likelihood."""
+    from scipy.special import xlogy
+
+    total, share = count + other, ratio / (1.0 + ratio)
+    return np.asarray(
+        xlogy(count, count / np.maximum(total * share, 1e-12))
+        + xlogy(other, other / np.maximum(total * (1.0 - share), 1e-12))
+    )
+
+
+def poisson_tail(count: Floats, chance: Floats) -> tuple[Floats, Floats]:
+    """How likely as many baskets would be by chance, and how far they are from it in logarithms of likelihood."""
+    from scipy.special import gammainc, xlogy
+
+    p = np.where(count > 0, gammainc(np.maximum(count, 1.0), np.maximum(chance, 1e-12)), 1.0)
+    return p, np.asarray(xlogy(count, count / np.maximum(chance, 1e-12)) - count + chance)
+
+
+def discoveries(p: Floats, share: float = FALSE) -> NDArray[np.bool_]:
+    """Which of many tests to believe, so that no more than a share of those is chance (Benjamini and Hochberg, 1995).
+
+    >>> discoveries(np.array([0.001, 0.9, 0.02, 0.3])).tolist()
+    [True, False, True, False]
+    """
+    order = np.argsort(p, kind="stable")
+    passes = np.flatnonzero(p[order] <= share * np.arange(1, len(p) + 1) / max(len(p), 1))
+    believed = np.zeros(len(p), bool)
+    if len(passes):
+        believed[order[: passes[-1] + 1]] = True
+    return believed

@@ -21,8 +21,8 @@ from typing import Any
 import pyarrow as pa
 
 from omba.model import OMBA, snapshot
-from omba.rules.diff import rules_table
 from omba.rules.rules import Rules
+from omba.rules.rules_table import rules_table
 from omba.store.history import History
 from omba.store.journal import Journal, Synced, Tail, forget
 from omba.store.lock import Lock

@@ -1,13 +1,15 @@
 """History: what the rules and the vectors were at earlier dates, in bounded space.
 
 Each entry is a folder named by its time, with the rules (Parquet), the products of then (safetensors: vectors of unit
-length in half precision, counts, mean prices, places on a map) and a few numbers (JSON). It is written aside, synced
-and renamed, so a crash leaves it whole or not at all. Labels only ever come in, so they are kept once, in segments.
-Old entries are thinned: all of the last few, then one a day, then one a month, never more than `keep` allows.
+length in half precision, counts, mean prices, places on a map), the counts of pairs (Parquet) and a few numbers (JSON).
+It is written aside, synced and renamed, so a crash leaves it whole or not at all. Labels only ever come in, so they are
+kept once, in segments. Old entries are thinned: all of the last few, then one a day, then one a month, never more than
+`keep` allows.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Sequence
@@ -25,10 +27,13 @@ from safetensors.numpy import save_file
 from omba.baskets import Clock, Label, Moment, find_label
 from omba.disk import ASIDE, FAILURES, reason, remove_asides, replace, replace_folder
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
-from omba.rules.diff import Diff, diff, rules_table
+from omba.rules.diff import TABLES_ONLY, Diff, compare, diff
+from omba.rules.pair_counts import PairCounts
 from omba.rules.rules import Rules
+from omba.rules.rules_table import rules_table
 
 ENTRIES = "at-*"
+PAIRS = "pairs.parquet"
 DAY, MONTH = 10, 100
 """Windows that stand for a day and a month where a stream has no clock."""
 
@@ -113,6 +118,15 @@ class Entry:
         places: NDArray[np.float32] | None = self._array("places")
         return places
 
+    @property
+    def pairs(self) -> PairCounts | None:
+        """How often products and pairs had been bought until then; None where that was not kept."""
+        file = self.folder / PAIRS
+        if not file.exists():
+            return None
+        pairs: PairCounts = self._read(lambda: PairCounts.read(file, self.n_baskets, self.counts))
+        return pairs
+
     def map_vectors(self) -> NDArray[np.float16]:
         """The vectors as they lie on the disk: rows are read as they are asked for."""
 
@@ -161,11 +175,13 @@ class History:
         clock: Clock = Clock.NONE,
         prices: NDArray[np.floating] | None = None,
         places: NDArray[np.floating] | None = None,
+        pairs: PairCounts | None = None,
     ) -> Entry:
         """Leave an entry for the window that ended at `tick`; the same window again replaces its entry.
 
         Without a clock, `tick` is the number of the window. `prices` are the mean prices so far, `places` the
-        products' coordinates on a map, both a row a product and both optional.
+        products' coordinates on a map, both a row a product and both optional. Without `pairs`, only pairs that are
+        among the rules can be compared with what they were at other moments.
         """
         try:
             self._keep_labels(labels)
@@ -178,7 +194,7 @@ class History:
             for name, column in (("prices", prices), ("places", places)):
                 if column is not None:
                     arrays[name] = np.ascontiguousarray(column, np.float32)
-            entry = self._write(rules, arrays, n_baskets, tick, clock)
+            entry = self._write(rules, arrays, pairs, n_baskets, tick, clock)
             self._thin(clock)
         except FAILURES as error:
             raise SnapshotError(
@@ -219,14 +235,18 @@ class History:
         return known[-1]
 
     def diff(self, start: Moment, stop: Moment) -> Diff:
-        """What changed in the rules between two moments."""
+        """What happened to pairs of products between two moments, by the baskets of each period."""
         first, second = self.at(start), self.at(stop)
         if first.tick >= second.tick:
             raise InputError(
                 f"{start!r} and {stop!r} both lead to {first.shown}, the same entry or an earlier one: "
                 "give two moments with a window between them, the earlier first"
             )
-        return diff(first.rules, second.rules)
+        before, after = first.pairs, second.pairs
+        if before is None or after is None:
+            old = (first if before is None else second).shown
+            return dataclasses.replace(diff(first.rules, second.rules), note=TABLES_ONLY.format(old))
+        return compare(before, after, self.labels)
 
     def similar_at(self, product: Label, moment: Moment, n: int = 10) -> list[tuple[Label, float]]:
         """The nearest products by cosine as of a moment; those met only once until then are left out."""
@@ -273,6 +293,7 @@ class History:
         self,
         rules: Rules,
         arrays: dict[str, NDArray[Any]],
+        pairs: PairCounts | None,
         n_baskets: int,
         tick: int,
         clock: Clock,
@@ -285,6 +306,8 @@ class History:
         with replace_folder(entry.folder, "history entry") as place:
             save_file(arrays, place / "products.safetensors")
             pq.write_table(rules_table(rules), place / "rules.parquet")
+            if pairs is not None:
+                pairs.write(place / PAIRS)
             (place / "entry.json").write_text(json.dumps(facts, indent=1))
         return entry
 

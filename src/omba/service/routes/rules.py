@@ -13,7 +13,7 @@ from omba.rules import Filter
 from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
-from omba.service.views.changes import changes
+from omba.service.views.changes import change_records, changes
 from omba.service.views.explanation import explain as explanation_of
 from omba.service.views.rule_index import DEFAULT_SORT, FIELDS, NUMBERS, Record, records_of
 from omba.service.views.rule_key import read_key
@@ -59,7 +59,8 @@ def diff(
     to: Annotated[schemas.Moment, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=schemas.MOST)] = 50,
 ) -> Response:
-    """Rules that emerged, strengthened, faded or vanished between two moments; `to` is now unless given."""
+    """Pairs that are new, together more or less often than their own sales explain, or together no more, by the baskets
+    before and since; `to` is now unless given."""
     first, second = served.published.at(start), served.published.at(to)
     if first.tick >= second.tick:
         raise InputError(
@@ -70,8 +71,9 @@ def diff(
         {
             "from": first.at,
             "to": second.at,
-            "counts": {name: len(listed) for name, listed in found.items()},
-            **{name: listed[:limit] for name, listed in found.items()},
+            "note": found.note,
+            "counts": {name: len(listed) for name, listed in found},
+            **{name: change_records(listed[:limit], second) for name, listed in found},
         }
     )
 

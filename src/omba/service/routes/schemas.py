@@ -71,17 +71,23 @@ class Rules(Strict):
 
 
 class Change(Rule):
-    """A rule that changed, with its lift before and since."""
+    """A pair that changed, with its baskets and its lift in the time before and in the time since."""
 
-    before: float | None
-    since: float | None
-    count_before: int | None
-    count_since: int | None
+    before: float | None = Field(description="Its lift before; null where one of the products was not sold then.")
+    since: float | None = Field(description="Its lift in the baskets since; null where one was not sold.")
+    count_before: int = Field(description="Baskets with both before, at least.")
+    count_since: int = Field(description="Baskets with both since, at least.")
+    count_before_most: int = Field(description="The same at most: another number where the count was not kept.")
+    count_since_most: int
+    explained: float | None = Field(description="Baskets since that the products' own sales explain.")
+    note: str = Field(description="'first sold since' or 'not sold since', where that is so of one of them.")
+    sentence: str
 
 
 class Changes(Strict):
     from_: str = Field(alias="from")
     to: str
+    note: str = Field(description="What is to be said of the comparison as a whole.")
     counts: dict[str, int]
     emerged: list[Change]
     strengthened: list[Change]
@@ -232,6 +238,7 @@ class Today(Strict):
     window: Span
     since: str | None
     new_products: int
+    note: str = Field(description="What is to be said of the comparison as a whole.")
     counts: dict[str, int] = Field(description="How many rules emerged, strengthened, faded and vanished in all.")
     emerged: list[Change]
     strengthened: list[Change]

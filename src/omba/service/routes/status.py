@@ -11,7 +11,7 @@ from starlette.responses import Response
 from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
-from omba.service.views.changes import NAMES, changes
+from omba.service.views.changes import NOTHING, change_records, changes
 from omba.service.views.history_view import HistoryEntry
 from omba.service.views.view import View
 
@@ -60,19 +60,18 @@ def today(
     ]
     start = published.past.at(since) if since is not None else week_before(earlier, view)
     first = None if start is None else published.at(start.at)
-    changed: dict[str, list[Any]] = {name: [] for name in NAMES}
-    if first is not None and first.tick < view.tick:
-        changed = changes(first, view)
-    counts = {name: len(listed) for name, listed in changed.items()}
-    changed = {name: listed[:LISTED] for name, listed in changed.items()}
+    found = changes(first, view) if first is not None and first.tick < view.tick else NOTHING
+    counts = {name: len(listed) for name, listed in found}
+    changed = {name: change_records(listed[:LISTED], view) for name, listed in found}
     new = {one["key"] for one in changed["emerged"]}
     records = view.rule_index.records
-    strongest = sorted((one for one in records if one["status"] != "unseen"), key=lambda one: one["key"] not in new)
+    strongest = sorted((one for one in records if one["status"] != "unseen"), key=lambda one: one["key"] in new)
     return answer(
         {
             "window": window(first, view),
             "since": None if first is None else first.at,
             "new_products": len(view.product_index) - (0 if first is None else len(first.product_index)),
+            "note": found.note,
             "counts": counts,
             **changed,
             "strongest": strongest[:STRONGEST],

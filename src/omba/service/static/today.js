@@ -12,10 +12,10 @@ import * as format from "./format.js";
 
 const FEW = 8, STRONGEST = 12, MOST = 1000;
 const KINDS = {
-  emerged: ["Emerged", "Among the strongest now, and not in the table then."],
-  strengthened: ["Strengthened", "More often together since than before, beyond chance."],
-  faded: ["Faded", "Less often together since than before, beyond chance."],
-  vanished: ["Vanished", "Among the strongest then, and no longer in the table."],
+  emerged: ["Emerged", "New: never together before, and now beyond chance."],
+  strengthened: ["Strengthened", "Together more often than their own sales explain."],
+  faded: ["Faded", "Together less often than their own sales explain."],
+  vanished: ["Vanished", "Together before, and no more."],
 };
 
 export class TodayView {

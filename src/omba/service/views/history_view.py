@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from omba.baskets import Clock, Label
 from omba.errors import InputError, SnapshotError
 from omba.rules import Rules
-from omba.rules.diff import read_rules
+from omba.rules.rules_table import read_rules
 from omba.store import Entry, History
 from omba.store.history import read
 

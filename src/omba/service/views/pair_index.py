@@ -94,6 +94,11 @@ class PairIndex:
         pair = self._candidates(left, right, self.given.evidence.pairs(left, right), scope)
         return build_table(self.given, [pair], self.hashing, adjust=False)
 
+    def pairs(self, left: Rows, right: Rows) -> Rules:
+        """Pairs as rules, each from the rarer product to the other."""
+        pairs = self._candidates(left, right, self.given.evidence.pairs(left, right), self._scope)
+        return build_table(self.given, [pairs], self.hashing, adjust=False)
+
     def _candidates(self, left: Rows, right: Rows, count: Rows, scope: Scope) -> Candidates:
         cosine = cosines(self.given.vectors, left, right)
         return Candidates.of_pairs(self.given, scope, left, right, cosine, count)

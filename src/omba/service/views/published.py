@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from omba.errors import OmbaError
 from omba.live.current_rules import look_over
 from omba.model import OMBA
-from omba.rules.diff import read_rules
+from omba.rules.rules_table import read_rules
 from omba.service.views.history_view import HistoryEntry, HistoryView
 from omba.service.views.view import View
 from omba.store import ModelFolder

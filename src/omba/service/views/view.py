@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from omba.baskets import Clock, Label
 from omba.model import OMBA
 from omba.rules import Catalogue, Rules
-from omba.rules.diff import read_rules
 from omba.rules.from_model import catalogue_of
+from omba.rules.pair_counts import PairCounts
+from omba.rules.rules_table import read_rules
 from omba.service.views.history_view import HistoryEntry, show_tick
 from omba.service.views.pair_index import PairIndex
 from omba.service.views.product_index import ProductIndex
@@ -83,7 +84,7 @@ class View:
 
     def ready(self) -> View:
         """Work out now what requests will need."""
-        _ = self.pair_index, self.quantised_index, self.trained, self.log_share
+        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts
         return self
 
     @property
@@ -106,6 +107,13 @@ class View:
         if self.model is None or not len(self.product_index):
             return None
         return PairIndex.of(self.model, self.catalogue, self.rule_index.table.hashing)
+
+    @cached_property
+    def pair_counts(self) -> PairCounts | None:
+        """How often products and pairs were bought until this moment; None where that was not kept."""
+        if self.model is not None:
+            return PairCounts.of(self.model.evidence, len(self.product_index))
+        return None if self.history_entry is None else self.history_entry.entry.pairs
 
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
