@@ -20,6 +20,9 @@ ASIDE = ".aside"
 READABLE = 0o666
 """The mode of a new file, from which the process's umask takes away as usual."""
 
+PRIVATE = 0o700
+"""The mode of a model's folder."""
+
 FAILURES = (OSError, SafetensorError)
 """What writing raises where there is no room or no right to; safetensors has an error of its own for it."""
 
@@ -41,6 +44,11 @@ def reason(error: BaseException) -> str:
     return os.strerror(int(code[1])) if code else str(error)
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, where it is not there, that only its owner can look into: it will hold customers' baskets."""
+    folder.mkdir(PRIVATE, parents=True, exist_ok=True)
+
+
 def sync(path: Path) -> None:
     """Have a file or a folder on the disk."""
     handle = os.open(path, os.O_RDONLY)
@@ -60,7 +68,10 @@ def write_all(handle: int, data: bytes) -> None:
 def replace(file: Path, content: bytes, mode: int = READABLE) -> None:
     """Write a file whole or not at all: aside, synced, then renamed over what was there."""
     aside = aside_of(file)
-    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    if aside.is_symlink():
+        # Somebody else's: what is written must not go to where it leads.
+        aside.unlink()
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         write_all(handle, content)
         os.fsync(handle)

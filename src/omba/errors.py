@@ -41,13 +41,29 @@ class MissingExtraError(OmbaError, ImportError):
     """A feature whose optional packages are not installed."""
 
 
+LONGEST = 200
+"""Letters of a name that is compared with others, or repeated in a sentence."""
+
+
+def shorten(name: object) -> str:
+    """What was given, as a sentence repeats it: quoted, and cut where it is long.
+
+    >>> shorten("tea"), len(shorten("tea" * 10_000))
+    ("'tea'", 201)
+    """
+    text = repr(name[: LONGEST + 1] if isinstance(name, str) else name)
+    return text if len(text) <= LONGEST + 2 else f"{text[:LONGEST]}…"
+
+
 def nearest(name: object, known: Iterable[object], n: int = 3) -> str:
     """A phrase that suggests the nearest known names, or nothing.
 
     >>> nearest("prodct", ["product", "price"])
     "; did you mean 'product'?"
     """
-    texts = {str(k).casefold(): str(k) for k in known}
+    if len(str(name)) > LONGEST:
+        return ""
+    texts = {text.casefold(): text for text in map(str, known) if len(text) <= LONGEST}
     close = get_close_matches(str(name).casefold(), list(texts), n=n, cutoff=0.6)
     if not close:
         return ""

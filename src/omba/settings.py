@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from omba.errors import SettingError, nearest
 
@@ -86,3 +88,16 @@ def check(values: dict[str, Value]) -> None:
         if name not in SETTINGS:
             raise SettingError(f"{name!r} is not a setting{nearest(name, SETTINGS)}")
         SETTINGS[name].check(value)
+
+
+def agree(wanted: Mapping[str, Value], known: Mapping[str, Any], model: str, otherwise: str) -> None:
+    """Refuse settings that are not those a model was learned with; threads may be others each time."""
+    for name, value in wanted.items():
+        kept = known.get(name, SETTINGS[name].default)
+        kept = tuple(kept) if isinstance(kept, list) else kept
+        if name != "threads" and value != kept:
+            flag = name.replace("_", "-")
+            raise SettingError(
+                f"the model in {model!r} was learned with {name} = {kept}, not {value}: leave --{flag} out to go on "
+                f"with it, {otherwise}"
+            )

@@ -8,7 +8,8 @@ import time
 import httpx
 import pytest
 
-from omba.errors import InputError, UnknownError
+import omba
+from omba.errors import InputError, SettingError, UnknownError
 from omba.live import Inbox
 from omba.service.http.limits import Limits
 from omba.service.http.tokens import Tokens, digest
@@ -60,6 +61,14 @@ def test_another_host_than_this_machine_needs_a_token(tmp_path):
     assert all(
         ServerPlan(tmp_path, host=host).tokens is None for host in ("127.0.0.1", "::1", "localhost", "127.0.0.9")
     )
+
+
+def test_settings_that_the_model_was_not_learned_with_are_refused_and_not_passed_over(tmp_path):
+    omba.OMBA(dim=16, value=(2.3, 10.0)).save(tmp_path)
+    for wanted in ({"dim": 8}, {"value": None}, {"learning_rate": 0.5}):
+        with pytest.raises(SettingError, match=r"was learned with .*: leave --"):
+            ServerPlan(tmp_path, settings=wanted).check()
+    ServerPlan(tmp_path, settings={"dim": 16, "value": (2.3, 10.0), "threads": 2}).check()
 
 
 def test_with_tokens_each_path_asks_for_its_scope(tmp_path, inbox):
@@ -150,9 +159,9 @@ def test_no_more_than_so_many_requests_are_under_way(tmp_path, inbox):
                 b"Content-Length: 100\r\n\r\n{"
             )
             time.sleep(0.5)
-            assert client.get("/health").status_code == 503
+            assert client.get("/names").status_code == 503
         for _ in range(50):
-            if client.get("/health").status_code == 200:
+            if client.get("/names").status_code == 200:
                 return
             time.sleep(0.1)
         pytest.fail("the place of a request that was given up is not free again")
@@ -215,7 +224,7 @@ def test_metrics_count_requests_under_their_routes_and_nothing_a_client_made_up(
 
 
 def test_an_idle_connection_is_closed(tmp_path, monkeypatch):
-    monkeypatch.setattr("omba.service.server.HEADERS", 0.3)
+    monkeypatch.setattr("omba.service.http.protocol.PATIENCE", 0.3)
     with (
         served(tmp_path) as client,
         socket.create_connection((client.base_url.host, client.base_url.port)) as idle,
@@ -226,7 +235,7 @@ def test_an_idle_connection_is_closed(tmp_path, monkeypatch):
 
 
 def test_a_request_longer_than_the_patience_for_headers_is_answered(tmp_path, monkeypatch):
-    monkeypatch.setattr("omba.service.server.HEADERS", 0.3)
+    monkeypatch.setattr("omba.service.http.protocol.PATIENCE", 0.3)
     monkeypatch.setattr("omba.service.views.published.Published.at", lambda *_: time.sleep(1.0) or 1 / 0)
     with served(tmp_path) as client, httpx.Client(base_url=client.base_url) as other:
         assert other.get("/rules").status_code == 500

@@ -7,17 +7,19 @@ the data gave; on no clock at all, file order is all there is.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import Enum
 
 import numpy as np
 
-from omba.errors import InputError
+from omba.baskets.iso import EPOCH, FIRST_TICK, LAST_TICK, check_bounds, read_text, ticks
+from omba.errors import InputError, shorten
 
 Moment = datetime | date | np.datetime64 | str | int | float
 
 MICROSECONDS = {"s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
-EPOCH = datetime(1970, 1, 1)
+MOST_DAYS = 10**6
+"""Whole numbers up to here, and down to its negative, are days."""
 
 
 class Clock(Enum):
@@ -47,34 +49,34 @@ class Clock(Enum):
 
     def show(self, tick: int) -> datetime | int:
         """The integer as a person would write it: a datetime, or a day number."""
-        return EPOCH + timedelta(microseconds=int(tick)) if self is Clock.DATETIME else int(tick)
+        if self is not Clock.DATETIME:
+            return int(tick)
+        # The end of the last window there can be is a moment that no calendar has.
+        return EPOCH + timedelta(microseconds=max(FIRST_TICK, min(int(tick), LAST_TICK)))
 
 
 def _day(moment: Moment) -> int:
     try:
-        return int(moment)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise InputError(f"{moment!r} is not a day number: these baskets count days as integers") from None
+        day = int(moment)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{shorten(moment)} is not a day number: these baskets count days as integers") from None
+    if abs(day) > MOST_DAYS:
+        raise InputError(f"{shorten(moment)} is not a day number: days go from {-MOST_DAYS:,} to {MOST_DAYS:,}")
+    return day
 
 
 def _microseconds(moment: Moment) -> int:
     if isinstance(moment, bool | int | float):
         raise InputError(f"{moment!r} is a number, but these baskets have dates: give one such as '2017-10-01'")
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment)
-        except ValueError:
-            raise InputError(f"{moment!r} is not a date: write it as '2017-10-01' or '2017-10-01T08:30'") from None
-    if isinstance(moment, datetime):
-        return ticks(moment)
-    if isinstance(moment, date):
-        return ticks(datetime(moment.year, moment.month, moment.day))
-    return int(np.array(moment, "datetime64[us]").astype(np.int64))
-
-
-def ticks(moment: datetime) -> int:
-    """Microseconds since 1970, in UTC where the moment has a zone."""
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    since = moment - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    try:
+        if isinstance(moment, str):
+            return read_text(moment)
+        if isinstance(moment, datetime):
+            return check_bounds(ticks(moment))
+        if isinstance(moment, date):
+            return check_bounds(ticks(datetime(moment.year, moment.month, moment.day)))
+        return check_bounds(int(np.array(moment, "datetime64[us]").astype(np.int64)))
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{shorten(moment)} is not a date: write it as '2017-10-01' or '2017-10-01T08:30', of a year from 1000 on"
+        ) from None

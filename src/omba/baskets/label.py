@@ -7,8 +7,8 @@ from collections.abc import Container
 
 from omba.baskets.vocabulary import Label
 
-WHOLE = re.compile("-?[0-9]{1,19}")
-"""A whole number of 64 bits at most, in plain digits: `str.isdigit` would let '²' and digits of other scripts pass."""
+WHOLE = re.compile("-?[0-9]{1,20}")
+"""A whole number of 64 bits, in plain digits: `str.isdigit` would let '²' and digits of other scripts pass."""
 
 
 def find_label(name: Label, known: Container[Label]) -> Label | None:

@@ -8,16 +8,14 @@ outside of them is none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import datetime
 from itertools import product
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from omba.baskets.clock import Clock, ticks
+from omba.baskets.clock import MOST_DAYS, Clock
+from omba.baskets.iso import check_bounds, read_iso, read_text, ticks
 from omba.baskets.spelling import as_number
 from omba.errors import InputError
 
@@ -33,26 +31,13 @@ SINCE_1970 = {
     "microseconds": (10**14, 10**17, 1),
 }
 """What large numbers count: from the least one on, before the bound (1973 to 5138), and microseconds in one."""
-MOST_DAYS = 10**6
-"""Whole numbers up to here, and down to its negative, are days."""
 FIRST_DATE, LAST_DATE = 19000101, 21001231
 """Whole numbers between these are dates, if the calendar has them."""
-FIRST_YEAR = 1000
-FIRST_TICK = ticks(datetime(FIRST_YEAR, 1, 1))
-LAST_TICK = ticks(datetime(9999, 12, 31, 23, 59, 59, 999_999))
-"""Times lie between these. A year of two digits would pass for the year 17, which is no reading."""
 
 _DAYS = ["%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d %b %Y", "%b %d, %Y"]
 _HOURS = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
 PATTERNS = [day + hour for hour, day in product(_HOURS, _DAYS)]
 """The usual patterns, in the order they are tried: month before day where both would do."""
-
-ZONE = r"(Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2}){0,2}|[A-Z][A-Za-z]+/[A-Za-z_/]+)"
-"""A zone as it ends a time: UTC, an offset or the name of a place. DuckDB and Python read this pattern alike."""
-_ISO = re.compile(
-    r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})"
-    rf"(?:(?:T| +)([0-9]{{1,2}}):([0-9]{{2}})(?::([0-9]{{2}})(?:\.([0-9]+))?)?(?: ?{ZONE})?)?"
-)
 
 
 @dataclass(frozen=True)
@@ -83,7 +68,7 @@ class TimeSpelling:
             if self.name in (ISO, ZONED):
                 tick, zoned = read_iso(str(value).strip())
                 return tick if zoned == (self.name == ZONED) else None
-            return _check_bounds(ticks(datetime.strptime(str(value).strip(), self.name)))
+            return check_bounds(ticks(datetime.strptime(str(value).strip(), self.name)))
         except (ValueError, OverflowError):
             return None
 
@@ -129,34 +114,6 @@ def number_spelling(low: float, high: float, whole: bool) -> str | None:
     return next((unit for unit, (least, bound, _) in SINCE_1970.items() if least <= low and high < bound), None)
 
 
-def read_iso(text: str) -> tuple[int, bool]:
-    """The tick of a time in ISO, and whether it had a zone; what is not ISO is a ValueError.
-
-    >>> read_iso("1970-01-02T01:00+01:00"), read_iso("1970-1-2")
-    ((86400000000, True), (86400000000, False))
-    """
-    if len(text) in (10, 16, 19, 26) and text[4] == text[7] == "-" and text[10:11] in "T " and text[13:14] in ":":
-        # The usual forms; Python reads them quicker, and to the same, but for midnight as 24:00.
-        with suppress(ValueError):
-            usual = datetime.fromisoformat(text)
-            return _check_bounds(ticks(usual)), usual.tzinfo is not None
-    found = _ISO.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    year, _, month, day, hour, minute, second, fraction, zone = found.groups()
-    since = timedelta(
-        hours=int(hour or 0),
-        minutes=int(minute or 0),
-        seconds=int(second or 0),
-        microseconds=int(f"{fraction or 0:0<6}"[:6]),
-    )
-    if int(minute or 0) > 59 or int(second or 0) > 59 or since > timedelta(days=1):
-        raise ValueError(text)
-    moment = datetime(int(year), int(month), int(day)) + since
-    tick = _check_bounds(ticks(moment if zone is None else moment.replace(tzinfo=_zone(zone))))
-    return tick, zone is not None
-
-
 def read_time(value: object) -> tuple[Clock, int]:
     """A time that comes alone, with no column to tell its spelling: ISO, or a number; else a ValueError.
 
@@ -170,38 +127,15 @@ def read_time(value: object) -> tuple[Clock, int]:
             raise ValueError(value)
         return TimeSpelling(name).clock, tick
     if isinstance(value, datetime):
-        return Clock.DATETIME, _check_bounds(ticks(value))
+        return Clock.DATETIME, check_bounds(ticks(value))
     if not isinstance(value, str):
         raise ValueError(value)
-    try:
-        # Python reads the same and more of ISO 8601, and quicker; what it does not read may be of the looser kind.
-        return Clock.DATETIME, _check_bounds(ticks(datetime.fromisoformat(value)))
-    except ValueError:
-        return Clock.DATETIME, read_iso(value.strip())[0]
+    return Clock.DATETIME, read_text(value)
 
 
 def is_missing(value: object) -> bool:
     """Whether a time is not there at all, rather than badly written."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _check_bounds(tick: int) -> int:
-    if not FIRST_TICK <= tick <= LAST_TICK:
-        raise ValueError(tick)
-    return tick
-
-
-def _zone(name: str) -> tzinfo:
-    if name in ("Z", "UTC", "GMT"):
-        return UTC
-    if name[0] not in "+-":
-        try:
-            return ZoneInfo(name)
-        except (OSError, KeyError):
-            raise ValueError(name) from None
-    digits = name[1:].replace(":", "").ljust(6, "0")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4]), seconds=int(digits[4:]))
-    return timezone(-offset if name[0] == "-" else offset)
 
 
 def _numbers(values: Sequence[Any]) -> list[float] | None:

@@ -12,10 +12,9 @@ from typing import Any
 from omba import terminal
 from omba.baskets import Clock
 from omba.cli.sources import ColumnOptions
-from omba.errors import SettingError
 from omba.live.keeper import Keeper
 from omba.model import OMBA
-from omba.settings import Value
+from omba.settings import Value, agree
 from omba.store import ModelFolder
 
 OFTEN = 0.1
@@ -70,14 +69,7 @@ class LearningJob:
 
     def agree(self, known: Mapping[str, Value]) -> None:
         """Refuse settings that are not those of the model in the folder; threads may be others each time."""
-        for name, value in self.settings.items():
-            kept = known[name]
-            kept = tuple(kept) if isinstance(kept, list) else kept
-            if name != "threads" and value != kept:
-                raise SettingError(
-                    f"the model in {str(self.folder)!r} was learned with {name} = {kept}, not {value}: leave --{name} "
-                    "out to go on with it, or say --new to start over"
-                )
+        agree(self.settings, known, str(self.folder), "or say --new to start over")
 
     def _load(self) -> OMBA:
         """The model in the folder, to go on with: its settings stay, but for the threads."""

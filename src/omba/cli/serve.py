@@ -46,21 +46,30 @@ def token(
     scope: Annotated[list[str], typer.Option(help="What it allows: read or write; give it twice for both.")] = ["read"],  # noqa: B006
     revoke: Annotated[str | None, typer.Option(metavar="NAME", help="Let this token hold no longer.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the tokens by name.")] = False,
+    name: Annotated[str | None, typer.Option(help="What to call it; else it is named by its first letters.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="END", help="When it ends: 90d, 12h, or a date; without, never.")
+    ] = None,
 ) -> None:
     """Make a token for a service that others can reach, and print it this once."""
-    from omba.service.http.tokens import Tokens
+    from omba.service.http.tokens import LETTERS, Tokens, digest
 
     tokens = Tokens(model)
     if revoke is not None:
         tokens.revoke(revoke)
         terminal.say(f"token {revoke} holds no longer", "dim")
     elif listed:
-        rows = [(one.name, " + ".join(one.scopes), one.made) for one in tokens.all]
+        used = tokens.last_uses()
+        rows = [
+            (one.name, " + ".join(one.scopes), one.made, one.expires or "never", used.get(one.hash, "never"))
+            for one in tokens.all
+        ]
         if not rows:
             raise InputError(f"there are no tokens for {str(model)!r}: 'omba token --model {model}' makes one")
-        terminal.table("tokens", ("name", "allows", "made"), rows, left=3)
+        terminal.table("tokens", ("name", "allows", "made", "ends", "last used"), rows, left=5)
     else:
-        made = tokens.make(scope)
+        made = tokens.make(scope, name, expires)
         terminal.show(made)
         allows = " and ".join(scope)
-        terminal.say(f"it allows to {allows}, under the name {tokens.all[-1].name}; it is not shown again", "dim")
+        called = name or digest(made)[:LETTERS]
+        terminal.say(f"it allows to {allows}, under the name {called}; it is not shown again", "dim")

@@ -70,6 +70,8 @@ class Inbox:
         self.latest: int | None = state.get("latest")
         """The latest time that was met, by the baskets or by the clock on the wall."""
         self._coming = Group()
+        self._first: Group | None = None
+        """The group with the first baskets of a stream, whose clock holds once they are on the disk."""
         self._unsafe: dict[int, Group] = {}
         """Keys of ids that wait for the disk."""
         self._lock, self._writing = threading.Lock(), threading.Lock()
@@ -157,7 +159,7 @@ class Inbox:
         self, records: list[Record], source: tuple[str, Mapping[str, Any]] | None
     ) -> tuple[Group, set[Group], int]:
         """Put what is new into the group that waits for the disk; with it, the groups that hold what is not."""
-        self.check_clock(records)
+        clock = self.check_clock(records)
         group, waits, accepted = self._coming, set(), 0
         keys = [0 if source else one.key for one in records]
         known = self.journal.ids.known(keys)
@@ -177,6 +179,9 @@ class Inbox:
                     self._unsafe[key] = group
         if source:
             group.sources[source[0]] = source[1]
+        if clock is not self.clock:
+            # Known from here on, but not settled before the disk has these baskets.
+            self.clock, self._first = clock, group
         return group, waits, accepted
 
     def _commit(self, group: Group) -> None:
@@ -193,16 +198,27 @@ class Inbox:
             with self._lock:
                 for key in group.keys:
                     self._unsafe.pop(key, None)
+                if group is self._first:
+                    self._settle_clock(group)
             group.done = True
 
-    def check_clock(self, records: list[Record]) -> None:
-        """Refuse a basket that tells time otherwise than those before it."""
+    def _settle_clock(self, first: Group) -> None:
+        """The clock that came with the first baskets holds, unless the disk did not take them and nobody else waits."""
+        waiting = self._coming if self._coming.keys else None
+        self._first = None if first.error is None else waiting
+        if first.error is not None and waiting is None:
+            self.clock = Clock.NONE
+
+    def check_clock(self, records: list[Record]) -> Clock:
+        """Refuse a basket that tells time otherwise than those before it; else the clock of the stream with these."""
+        clock = self.clock
         for one in records:
-            if self.clock is Clock.NONE:
-                self.clock = one.clock
-            if one.clock is not self.clock:
-                days = "counts days, as whole numbers" if self.clock is Clock.DAY else "has dates and times"
+            if clock is Clock.NONE:
+                clock = one.clock
+            if one.clock is not clock:
+                days = "counts days, as whole numbers" if clock is Clock.DAY else "has dates and times"
                 raise InputError(f"a basket tells time by {one.clock.value}, but this stream {days}: keep to that")
+        return clock
 
     def _write(self, group: Group) -> None:
         if not group.keys and not group.sources and group.latest is None:

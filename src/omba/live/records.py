@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from omba.baskets import Clock
-from omba.baskets.clock import EPOCH, ticks
+from omba.baskets.iso import EPOCH, ticks
 from omba.baskets.spelling import as_label
 from omba.baskets.time_spelling import read_time
 from omba.errors import InputError

@@ -122,10 +122,14 @@ class RedisFeed:
         return entries
 
     def _read(self, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> tuple[list[tuple[bytes, Record]], list[bytes]]:
-        good, bad, now = [], [], utc_now()
+        good: list[tuple[bytes, Record]] = []
+        bad, now = [], utc_now()
         for entry, fields in entries:
             try:
-                good.append((entry, self._record(entry, fields, now)))
+                found = self._record(entry, fields, now)
+                # All of these are taken in together, so they must tell time as the first of them does.
+                self.inbox.check_clock([*(one for _, one in good[:1]), found])
+                good.append((entry, found))
             except InputError as error:
                 bad.append(entry)
                 self.refused = self.refused or f"entries passed over; the first, {entry.decode()}: {error}"
@@ -143,9 +147,7 @@ class RedisFeed:
             raise InputError("its field 'basket' is no JSON object")
         if basket.get("id") is None:
             basket["id"] = f"{self.stream} {entry.decode()}"
-        found = record(basket, now)
-        self.inbox.check_clock([found])
-        return found
+        return record(basket, now)
 
     def _acknowledge(self, entries: list[bytes]) -> None:
         """Tell the server; should it not hear, it delivers them again, and they are known."""

@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from omba.baskets import Clock, Label
-from omba.disk import ASIDE, FAILURES, reason, remove_asides, replace, replace_folder, step
+from omba.disk import ASIDE, FAILURES, make_private, reason, remove_asides, replace, replace_folder, step
 from omba.errors import InputError, OmbaError, SnapshotError
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
@@ -44,7 +44,7 @@ def save(model: OMBA, folder: Path, keep: int = 1, tables: Mapping[str, pa.Table
     `tables` go into the snapshot too, a Parquet file each, and come back with `load_table`.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         before = _named(folder)[0] if exists(folder) else None
         number = 0 if before is None else number_of(before) + 1
         name = f"snapshot-{number:06d}"

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from omba.baskets import Label, find_label
-from omba.errors import InputError, UnknownError, nearest
+from omba.errors import LONGEST, InputError, UnknownError, nearest, shorten
 
 COMPARED = 2_000
 """Names that an unknown one is compared with: to compare it with all would take seconds of a large shop."""
@@ -89,12 +89,14 @@ class Catalogue:
         if len(matching) == 1:
             return int(matching[0])
         if len(matching):
-            raise UnknownError(f"product {product!r} may be any of {self._list(matching)}: give one of these codes")
-        raise UnknownError(f"product {product!r} is not known here{self._like(product)}")
+            raise UnknownError(
+                f"product {shorten(product)} may be any of {self._list(matching)}: give one of these codes"
+            )
+        raise UnknownError(f"product {shorten(product)} is not known here{self._like(product)}")
 
     def _rows_called(self, text: str) -> Places:
         """The rows of the products that go by a name; else of those whose name holds it, or all words of it."""
-        if len(text) < SHORTEST:
+        if not SHORTEST <= len(text) <= LONGEST:
             return np.empty(0, np.int64)
         for match in (pc.equal(self._called, text), pc.match_substring(self._called, text)):
             found = np.flatnonzero(match.to_numpy(zero_copy_only=False))
@@ -114,6 +116,8 @@ class Catalogue:
 
     def _like(self, product: Label) -> str:
         """The nearest names among the best sellers and those that share a word with the product."""
+        if len(str(product)) > LONGEST:
+            return ""
         near = self._matching(self._texts, re.split(r"\W+", str(product).casefold()), any_word=True)
         best = near[np.argsort(self._place[near], kind="stable")][:COMPARED]
         return nearest(product, [self.labels[row] for row in (*best.tolist(), *self.best[:COMPARED].tolist())])

@@ -50,7 +50,7 @@ def create_app(
     service = Service(Published(folder), inbox)
     app = FastAPI(
         title="OMBA", version=version(), summary="Online market basket analysis", description=ABOUT,
-        docs_url=None, redoc_url=None, lifespan=lifespan_of(service),
+        docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan_of(service),
     )  # fmt: skip
     app.state.service = service
     add_problems(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import resource
 import signal
 import socket
 import sys
@@ -11,11 +12,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from omba.errors import InputError
 from omba.live import Inbox, LearnerProcess
@@ -23,15 +22,18 @@ from omba.live.keeper import Keeper
 from omba.live.spans import Spans
 from omba.service.app import create_app
 from omba.service.http.limits import Limits
+from omba.service.http.log import CONFIG
+from omba.service.http.protocol import CONNECTIONS, BoundedProtocol
 from omba.service.http.security import LOOPBACK
 from omba.service.http.tokens import Tokens
-from omba.settings import Value, check
+from omba.settings import Value, agree, check
+from omba.store import ModelFolder
 
 SWITCH = 0.0005
 """Seconds after which a thread lets others run: a tenth of Python's own, so that a view being made ready in the
 background does not hold up an answer."""
-HEADERS = 10.0
-"""Seconds a connection has until the headers of its next request are there."""
+FILES = 1_000
+"""Files besides connections that the service may have open."""
 GRACE = 10
 """Seconds for requests under way when the service is told to end."""
 
@@ -66,6 +68,9 @@ class ServerPlan:
     def check(self) -> None:
         """Refuse now what the learner would refuse later, in a process of its own."""
         check(self.settings)
+        folder = ModelFolder(self.folder)
+        if folder.exists:
+            agree(self.settings, folder.manifest()["settings"], str(self.folder), "or give another folder")
         Spans.parse(self.every, self.lateness)
         Keeper(self.folder, self.history)
 
@@ -86,6 +91,7 @@ def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
             ends.callback(learner.stop)
         app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.limits)
         sys.setswitchinterval(SWITCH)
+        allow_connections()
         where = address(plan.host, door.getsockname()[1])
 
         def begin() -> None:
@@ -103,8 +109,9 @@ def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
 def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     """What answers at a socket: `run(sockets=[…])` does until a signal comes or `should_exit` is set."""
     config = uvicorn.Config(
-        app, http=Patient, ws="none", log_level="warning", access_log=False, server_header=False, proxy_headers=False,
-        timeout_keep_alive=30, timeout_graceful_shutdown=GRACE, backlog=1024,
+        app, http=BoundedProtocol, ws="none", log_config=CONFIG, log_level="warning", access_log=False,
+        server_header=False, proxy_headers=False, timeout_keep_alive=30, timeout_graceful_shutdown=GRACE,
+        backlog=1024,
     )  # fmt: skip
 
     class Server(uvicorn.Server):
@@ -115,25 +122,12 @@ def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     return Server(config)
 
 
-class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """HTTP/1.1 whose patience ends: a connection that does not bring a request in time is closed."""
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._expect(HEADERS)
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._expect(HEADERS + self.timeout_keep_alive)
-
-    def _expect(self, seconds: float) -> None:
-        cycle = self.cycle
-
-        def late() -> None:
-            if self.cycle is cycle and not self.transport.is_closing():
-                self.transport.close()
-
-        self.loop.call_later(seconds, late)
+def allow_connections() -> None:
+    """Have the system let this process open a file a connection, and those it needs besides."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + FILES if most == resource.RLIM_INFINITY else min(CONNECTIONS + FILES, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def bind_socket(host: str, port: int) -> socket.socket:

@@ -10,18 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from omba.baskets import Clock
-from omba.baskets.time_spelling import (
-    DATES,
-    DAYS,
-    FIRST_TICK,
-    FIRST_YEAR,
-    ISO_EXAMPLE,
-    LAST_TICK,
-    PATTERNS,
-    SINCE_1970,
-    ZONE,
-    number_spelling,
-)
+from omba.baskets.iso import FIRST_TICK, FIRST_YEAR, LAST_TICK, ZONE
+from omba.baskets.time_spelling import DATES, DAYS, ISO_EXAMPLE, PATTERNS, SINCE_1970, number_spelling
 from omba.errors import InputError
 from omba.sources.labels import FRACTIONS, INTEGERS, LARGE
 from omba.sources.source import Column

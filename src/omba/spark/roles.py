@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from omba.baskets import Clock
-from omba.baskets.clock import MICROSECONDS
+from omba.baskets.clock import MICROSECONDS, MOST_DAYS
+from omba.baskets.iso import FIRST_TICK, LAST_TICK
 from omba.baskets.reasons import drop_reason_sql
-from omba.baskets.time_spelling import FIRST_TICK, LAST_TICK, MOST_DAYS
 from omba.errors import InputError
 from omba.sources.columns import Columns
 

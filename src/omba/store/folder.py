@@ -4,7 +4,7 @@
     history/                its rules and vectors at earlier dates (`omba.store.history`)
     journal/                baskets that were accepted, until a snapshot has learned them (`omba.store.journal`)
     learner.json            what the learner last said of itself (`omba.live.status`)
-    tokens.json             who may ask the service (`omba.service.http.tokens`)
+    tokens.json             who may ask the service (`omba.service.http.tokens`); beside it, when each was used last
     lock                    held by whoever learns into the folder (`omba.store.lock`)
 
 Without `current` there is no model, and whatever else lies in the folder counts for nothing.
@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from omba.disk import make_private
 from omba.model import OMBA, snapshot
 from omba.rules.rules import Rules
 from omba.rules.rules_table import rules_table
@@ -111,6 +113,9 @@ class ModelFolder:
 
     def open_journal(self) -> Journal:
         """The journal to write to. One that is new numbers its baskets from where the snapshot has come."""
+        with suppress(OSError):
+            # Where it cannot be, the journal says so.
+            make_private(self.path)
         return Journal(self.path / JOURNAL, int(self.position().get("next", 0)))
 
     def read_journal(self, number: int) -> Tail:

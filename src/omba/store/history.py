@@ -325,5 +325,5 @@ def read(moment: Moment, clock: Clock) -> int:
         return clock.read(moment)
     try:
         return int(moment)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{moment!r} is no number of a window: this stream has no time, so count windows") from None

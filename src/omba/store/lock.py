@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Self
 
+from omba.disk import make_private
 from omba.errors import StoreError
 
 FILE = "lock"
@@ -29,7 +30,7 @@ class Lock:
     def __init__(self, folder: Path, what: str) -> None:
         file = folder / FILE
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
             self.handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StoreError(

@@ -18,7 +18,25 @@ from omba.service.routes.schemas import Problem
 
 log = logging.getLogger("uvicorn.error")
 
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": description}
+    for status, description in {
+        401: "A token is needed",
+        403: "The token, or the page that asks, may not",
+        421: "This is not the host that was asked for",
+        429: "Too many requests came from this client",
+        500: "A fault of the service",
+        503: "Not now: too much is under way, or the disk does not give or take",
+    }.items()
+}
+"""What any request may be answered by before its route sees it, or when something breaks."""
+UNREADABLE: dict[int | str, dict[str, Any]] = {
+    408: {"model": Problem, "description": "It did not come in whole in time"},
+    413: {"model": Problem, "description": "It holds more than a request may"},
+}
+"""And one with a body."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
     404: {"model": Problem, "description": "Not known here"},
     422: {"model": Problem, "description": "Not to be read as asked"},
 }
@@ -54,6 +72,14 @@ def add_problems(app: FastAPI) -> None:
         return problem(str(error.detail), error.status_code, headers)
 
 
+class LimitExceeded(Exception):
+    """A request beyond a limit, with the status and the sentence to answer it with."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence = status, sentence
+
+
 class ErrorMiddleware:
     """Answers a fault of the program itself with a sentence, and leaves what it was to the server's log."""
 
@@ -70,10 +96,13 @@ class ErrorMiddleware:
 
         try:
             await self.app(scope, receive, send_and_note)
+        except LimitExceeded:
+            # No fault: whoever set the limit answers.
+            raise
         except Exception:
             if scope["type"] != "http" or begun:
                 raise
-            log.exception("a request for %s failed", scope["path"])
+            log.exception("a request for %r failed", scope["path"])
             await problem("something went wrong here, and the server's log tells what", 500)(scope, receive, send)
 
 

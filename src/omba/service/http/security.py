@@ -6,6 +6,7 @@ reach it: so requests under a foreign Host (DNS rebinding) or from a foreign Ori
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -13,8 +14,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from omba.errors import SnapshotError
 from omba.service.http.answers import problem
 from omba.service.http.tokens import Tokens
+
+log = logging.getLogger("omba")
 
 POLICY = "; ".join(
     (
@@ -41,6 +45,8 @@ CACHE = {False: (b"cache-control", b"no-store"), True: (b"cache-control", b"no-c
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = ("/", "/health")
 """Paths that need no token: the page itself holds no data, and what watches the service need not be trusted."""
+UNTRUSTED = "omba.untrusted"
+"""In the scope of a request: whether it came without a token that it would need elsewhere."""
 
 
 class SecurityMiddleware:
@@ -48,6 +54,7 @@ class SecurityMiddleware:
 
     def __init__(self, app: ASGIApp, tokens: Tokens | None = None, hosts: Iterable[str] = LOOPBACK) -> None:
         self.app, self.tokens, self.hosts = app, tokens, frozenset(hosts)
+        self._said = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,11 +77,16 @@ class SecurityMiddleware:
         host, origin = headers.get("host", ""), headers.get("origin")
         if self.tokens is None and host_name(f"//{host}") not in self.hosts:
             return problem(f"this server is not {host[:100]!r}: ask for it by 127.0.0.1 or localhost", 421)
-        if origin is not None and scope["method"] not in ("GET", "HEAD") and urlsplit(origin).netloc != host:
+        if origin is not None and scope["method"] not in ("GET", "HEAD") and authority(origin) != host:
             return problem(f"a page of {origin[:100]!r} may not ask here", 403)
-        if self.tokens is None or is_static(scope["path"]) or scope["path"] in OPEN:
+        if self.tokens is None or is_static(scope["path"]) or scope["path"] == "/":
             return None
-        return self._without_token(scope, headers)
+        refused = self._without_token(scope, headers)
+        if scope["path"] in OPEN:
+            # Answered to all, but in full only to those who may read the rest.
+            scope[UNTRUSTED] = refused is not None
+            return None
+        return refused
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         assert self.tokens is not None
@@ -83,13 +95,33 @@ class SecurityMiddleware:
         if kind.lower() != "bearer" or not token:
             sentence = "a token is needed here: send it as 'Authorization: Bearer TOKEN'; 'omba token' makes one"
             return problem(sentence, 401, {"WWW-Authenticate": "Bearer"})
-        if not self.tokens.allows(token.strip(), needed):
+        try:
+            allowed = self.tokens.allows(token.strip(), needed)
+        except SnapshotError as error:
+            # Where the tokens lie and what is wrong with them is for those who run the service.
+            if str(error) != self._said:
+                log.warning("%s", error)
+            self._said = str(error)
+            return problem("the tokens of this service cannot be read, and its log tells why", 503)
+        if not allowed:
             return problem(f"this token may not {needed} here: 'omba token --scope {needed}' makes one that may", 403)
         return None
 
 
 def is_static(path: str) -> bool:
     return path.startswith("/static/")
+
+
+def authority(origin: str) -> str | None:
+    """The host and port of an origin; None where it cannot be read.
+
+    >>> authority("http://localhost:8000"), authority("http://[")
+    ('localhost:8000', None)
+    """
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
 
 
 def host_name(address: str) -> str | None:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from omba.errors import OmbaError
-from omba.service.http.answers import PROBLEMS, answer, problem, sentence, status_of
+from omba.service.http.answers import PROBLEMS, UNREADABLE, answer, problem, sentence, status_of
 from omba.service.routes import schemas
 from omba.service.state import Served
 
@@ -50,9 +50,7 @@ class BasketsRoute(APIRoute):
         return respond
 
 
-router = APIRouter(
-    tags=["baskets"], responses={**PROBLEMS, 503: {"model": schemas.Problem}}, route_class=BasketsRoute
-)  # fmt: skip
+router = APIRouter(tags=["baskets"], responses={**PROBLEMS, **UNREADABLE}, route_class=BasketsRoute)
 
 
 @router.post(PATH, status_code=202, response_model=schemas.Received)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
 from omba.service.http.answers import PROBLEMS, answer
@@ -12,6 +13,16 @@ from omba.service.routes import schemas
 from omba.service.state import Seen, Served
 from omba.service.views.rule_index import records_of
 from omba.service.views.view import View
+
+
+class LabelConvertor(PathConvertor):
+    """The rest of a path as it is, also where it has several lines: a label is any text."""
+
+    regex = r"[\s\S]*"
+
+
+# Under a name of its own the route, and with it the metrics, would have another pattern.
+register_url_convertor("path", LabelConvertor())
 
 router = APIRouter(tags=["products"], responses=PROBLEMS)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from omba.baskets import Label, find_label
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.answers import PROBLEMS, UNREADABLE, answer
 from omba.service.routes import schemas
 from omba.service.state import Served
 from omba.service.views.suggest import reasons, suggest
@@ -29,7 +29,7 @@ def rank(
     return answer(suggestions(served, [name for name in products if name], user or None, n, at))
 
 
-@router.post("/rank", response_model=schemas.Suggestions)
+@router.post("/rank", response_model=schemas.Suggestions, responses=UNREADABLE)
 def post_rank(served: Served, asked: schemas.Ranking) -> Response:
     """What goes best with a basket and its customer, as above."""
     names = [item.id if isinstance(item, schemas.Item) else item for item in asked.products]
