@@ -27,7 +27,7 @@ import numpy as np
 
 import omba
 from omba import baselines
-from omba.baselines import Queries
+from omba.baselines import Queries, split_name
 from omba.baskets import Baskets
 from omba.datasets import judged_users
 from omba.evaluation import Completion, NextBasket, Task, metrics, run
@@ -42,20 +42,9 @@ DAYS = 8
 
 def combinations(given: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every combination of the values given as name=value,value."""
-    names = [one.partition("=")[0] for one in given]
-    values = [[number(value) for value in one.partition("=")[2].split(",")] for one in given]
-    for chosen in product(*values):
-        yield dict(zip(names, chosen, strict=True))
-
-
-def number(text: str) -> Any:
-    """A value as the whole number, fraction or word it is."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    named = [one.partition("=") for one in given]
+    for chosen in product(*(values.split(",") for _, _, values in named)):
+        yield split_name(":".join(["", *(f"{name}={one}" for (name, _, _), one in zip(named, chosen, strict=True))]))[1]
 
 
 def hidden_days(baskets: Baskets) -> list[Queries]:

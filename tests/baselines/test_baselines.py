@@ -218,6 +218,26 @@ def test_scoring_before_learning_is_refused():
         Lift().score(["a"], candidates=["b"])
 
 
+def test_settings_may_follow_the_name_of_a_method():
+    knn = make("tifu-knn:own=0.3:groups=7")
+    assert (knn.own, knn.groups, knn.neighbours) == (0.3, 7, 300)
+    assert make("omba-decay:learning_rate=0.01:dim=10").learning_rate == 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("tifu-knn:own", "'own' in 'tifu-knn:own' is no setting: write it as name=value"),
+        ("tifu-knn:mine=1", "tifu-knn has no setting 'mine': it has neighbours, inside"),
+        ("omba:size=1", "omba has no setting 'size'"),
+        ("knn:own=1", "there is no method 'knn'"),
+    ],
+)
+def test_settings_that_are_not_known_are_refused_in_a_sentence(name, sentence):
+    with pytest.raises(UnknownError, match=sentence):
+        make(name)
+
+
 def test_every_method_has_a_line_of_help_and_an_unknown_name_lists_them_all():
     assert all(help and "\n" not in help for help in methods().values())
     with pytest.raises(UnknownError, match="no method 'triple'; did you mean 'triple2vec'"):

@@ -1,11 +1,12 @@
 """Baselines: the methods OMBA is measured against, each behind the same `fit` and `score`.
 
-`make(name)` builds any of them, and OMBA and its variants, by name. Packages that only some need are asked for
-when one of those is built.
+`make(name)` builds any of them, and OMBA and its variants, by name, with settings where they follow it
+(`tifu-knn:own=0.3:groups=7`). Packages that only some need are asked for when one of those is built.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,7 @@ from omba.baselines.up_cf import UPCF
 from omba.baselines.user_history import UserHistory
 from omba.baselines.word2vec import Item2Vec, Prod2Vec
 from omba.errors import UnknownError, nearest
+from omba.settings import SETTINGS
 
 __all__ = [
     "ALS",
@@ -44,6 +46,7 @@ __all__ = [
     "check",
     "make",
     "methods",
+    "split_name",
 ]
 
 BASELINES: dict[str, type[Scorer]] = {
@@ -80,11 +83,44 @@ def methods() -> dict[str, str]:
 
 
 def check(names: Iterable[str]) -> None:
-    """Refuse a name that is not known, and list those that are."""
+    """Refuse a name or a setting that is not known, and list those that are."""
     known = methods()
     for name in names:
-        if name not in known:
-            raise UnknownError(f"there is no method {name!r}{nearest(name, known)} (known: {', '.join(known)})")
+        method, settings = split_name(name)
+        if method not in known:
+            raise UnknownError(f"there is no method {method!r}{nearest(method, known)} (known: {', '.join(known)})")
+        allowed = list(SETTINGS)
+        if method in BASELINES:
+            allowed = [each for each in inspect.signature(BASELINES[method].__init__).parameters if each != "self"]
+        for setting in settings:
+            if setting not in allowed:
+                raise UnknownError(f"{method} has no setting {setting!r}: it has {', '.join(allowed)}")
+
+
+def split_name(name: str) -> tuple[str, dict[str, Any]]:
+    """A method's name and the settings that follow it.
+
+    >>> split_name("tifu-knn:own=0.3:groups=7")
+    ('tifu-knn', {'own': 0.3, 'groups': 7})
+    """
+    method, *given = name.split(":")
+    settings: dict[str, Any] = {}
+    for each in given:
+        setting, equals, value = each.partition("=")
+        if not equals:
+            raise UnknownError(f"{each!r} in {name!r} is no setting: write it as name=value")
+        settings[setting] = _number(value)
+    return method, settings
+
+
+def _number(text: str) -> int | float | str:
+    """A value as the whole number, fraction or word it is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def make(name: str, seed: int = 0, **settings: Any) -> Method:
@@ -94,8 +130,10 @@ def make(name: str, seed: int = 0, **settings: Any) -> Method:
     'Lift'
     """
     check([name])
-    if name in BASELINES:
-        return BASELINES[name](seed=seed, **settings)
+    method, named = split_name(name)
+    settings = {"seed": seed, **named, **settings}
+    if method in BASELINES:
+        return BASELINES[method](**settings)
     from omba.model import variants  # here, so that counting products needs no learner
 
-    return variants.make(name, seed=seed, **settings)
+    return variants.make(method, **settings)

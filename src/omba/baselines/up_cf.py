@@ -40,7 +40,7 @@ class UPCF(CatalogueScorer):
 
     help = "shares of the last baskets of customers alike (Faggioli et al. 2020)"
 
-    def __init__(self, recent: int = 10, locality: float = 10.0, asymmetry: float = 0.5, seed: int = 0) -> None:
+    def __init__(self, recent: int = 3, locality: float = 2.0, asymmetry: float = 0.5, seed: int = 0) -> None:
         super().__init__(seed)
         if recent < 0 or not 0 <= asymmetry <= 1:
             raise InputError(f"recent is {recent} and asymmetry {asymmetry}: give 0 or more, and 0 to 1")
