@@ -27,6 +27,8 @@ LARGE = 5_000_000
 """Products over all baskets from which on a data set is large."""
 NO_CATEGORIES = Contender("omba", (("categories", False),))
 """OMBA with no more to go by than the others have."""
+SLOW = tuple(Contender(method, (("learning_rate", 0.005),)) for method in ("omba-decay", "omba-info"))
+"""The variants that replay past baskets by plain SGD, at a tenth of the paper's rate: what they find hangs on it."""
 
 PROCESSES = min(2, os.cpu_count() or 1)
 
@@ -116,7 +118,8 @@ class Context:
     def contest(self, name: str) -> dict[Contender, Outcome]:
         """Every method on a data set: what Table 2, the recall curves and the costs are made of."""
         methods = [method for method in self.scale.methods if not self.large(name) or method in AT_SIZE]
-        return self.retrieve(name, [*map(Contender, methods), NO_CATEGORIES])
+        slow = [each for each in SLOW if each.method in methods]
+        return self.retrieve(name, [*map(Contender, methods), NO_CATEGORIES, *slow])
 
     def target_prices(self, name: str, hide: Hide = "one") -> NDArray[np.float64]:
         """Prices of the hidden products, in the order of an outcome's ranks."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from omba.reproduce.contender import Contender
-from omba.reproduce.context import NO_CATEGORIES, Context
+from omba.reproduce.context import NO_CATEGORIES, SLOW, Context
 from omba.reproduce.experiment import Experiment
 from omba.reproduce.outcome import Outcome, Outcomes
 from omba.reproduce.result import Claim, Picture, Result, Rows, Table
@@ -48,10 +48,11 @@ NAMES = {
     "omba-no-user": "OMBA-No-User", "omba-cons": "OMBA-Cons", "omba-decay": "OMBA-Decay", "omba-info": "OMBA-Info",
     "omba-no-value": "OMBA, no value weights", "omba-paper": "OMBA, the paper's settings", "omba": "OMBA, defaults",
     NO_CATEGORIES.key: "OMBA, no categories",
+    SLOW[0].key: "OMBA-Decay, rate 0.005", SLOW[1].key: "OMBA-Info, rate 0.005",
 }  # fmt: skip
 SHORT = {CJ: "CJ", TF: "TF"}
-SAME = {"omba-paper": "omba"}
-"""What the paper calls OMBA is OMBA with its settings."""
+SAME = {"omba-paper": "omba", **{each.key: each.method for each in SLOW}}
+"""What the paper calls OMBA is OMBA with its settings; the rate of its variants it does not say."""
 
 
 def short(data: str) -> str:
@@ -213,11 +214,25 @@ def findings(found: Mapping[str, Outcomes]) -> list[str]:
                 f"{data}: without value weighting the paper's settings do better ({plain.mrr:.4f} against "
                 f"{value.mrr:.4f}); the paper reports a gain from it (see table3b)."
             )
+        out += rate_findings(data, outcomes)
         share, _ = default.margin(outcomes[NO_CATEGORIES])
         out.append(
             f"{data}: categories, which the baselines do not get, are worth {share:+.1%} of OMBA's MRR; "
             "the margin without them is in the table."
         )
+    return out
+
+
+def rate_findings(data: str, outcomes: Outcomes) -> list[str]:
+    """How much the variants that learn by plain SGD hang on their rate."""
+    out = []
+    for slow in SLOW:
+        quick = Contender(slow.method)
+        if slow in outcomes and quick in outcomes:
+            out.append(
+                f"{data}: {name_of(quick)} learns by plain SGD and hangs on its rate: {outcomes[quick].mrr:.4f} at the "
+                f"0.05 that OMBA has, {outcomes[slow].mrr:.4f} at 0.005 (paper: {PAPER[slow.method][data][0]:.4f})."
+            )
     return out
 
 
