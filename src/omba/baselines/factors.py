@@ -3,8 +3,8 @@
     X ≈ U·Vᵀ        score(y | X, u) = cos(v(y), mean of the basket's v) + cos(v(y), v(u))
 
 where X holds log(1 + baskets of the user with the product): the repeated purchase counts, but less each time.
-Over the whole catalogue the score is what the factors expect in X, of the user and of the basket as one more user,
-b = (VᵀV + I)⁻¹ Vᵀ·mean of its products:  v(y)·(v(u) + b).
+Over the whole catalogue a quarter of the log of y's share of sales is added. What the factors expect in X, v(y)·v(u),
+ranks worse there (HR@10 of 0.06 against 0.16 on Complete Journey): it comes near the same for all that a user buys.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from omba.baselines.base import Scorer, Scores, cosines, extra, occurs, pad, user_matrix
+from omba.baselines.base import SHARE, Scorer, Scores, cosines, extra, log_shares, nearness, occurs, pad, user_matrix
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 
@@ -53,6 +53,7 @@ class Factorised(Scorer):
         # A unit without a purchase keeps its random start, which must not score.
         self.user_vectors = pad(users * (counts.sum(axis=1) > 0)[:, None])
         self.product_vectors = pad(products * occurs(baskets.items, self.n_products)[:, None])
+        self.log_shares = log_shares(baskets.items, self.n_products)
 
     def rate(self, queries: Queries) -> Scores:
         candidates = self.product_vectors[queries.candidates]
@@ -60,7 +61,6 @@ class Factorised(Scorer):
         return cosines(basket, candidates) + cosines(self.user_vectors[queries.user_codes], candidates)
 
     def rate_catalogue(self, queries: Queries) -> Scores:
-        products = self.product_vectors[:-1]
-        gram = products.T @ products + np.eye(products.shape[1], dtype=np.float32)
-        basket = np.linalg.solve(gram, queries.mean(self.product_vectors[queries.items]).T).T
-        return np.asarray((self.user_vectors[queries.user_codes] + basket) @ products.T, np.float32)
+        basket = nearness(queries.mean(self.product_vectors[queries.items]), self.product_vectors)
+        user = nearness(self.user_vectors[queries.user_codes], self.product_vectors)
+        return basket + user + SHARE * self.log_shares
