@@ -28,6 +28,8 @@ from omba.disk import ASIDE, FAILURES, make_private, reason, remove_asides, repl
 from omba.errors import InputError, OmbaError, SnapshotError
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
+from omba.model.snapshot_checks import check_arrays
+from omba.settings import SETTINGS
 
 if TYPE_CHECKING:
     from omba.model.omba import OMBA
@@ -113,6 +115,11 @@ def peek(folder: Path) -> dict[str, Any]:
 
 
 Read = TypeVar("Read")
+UNREADABLE = (
+    OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError,
+    SafetensorError, pa.ArrowException, OmbaError,
+)  # fmt: skip
+"""What reading a snapshot raises that is not what a snapshot should be, whoever made it so."""
 
 
 def _reading(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: bool = True) -> Read:
@@ -123,10 +130,10 @@ def _reading(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: 
         name, digest = _named(folder)
         try:
             return read(folder / name, _checked(folder, name, digest, whole))
-        except (OSError, KeyError, ValueError, SafetensorError, pa.ArrowException, OmbaError) as error:
+        except UNREADABLE as error:
             if _named(folder)[0] != name:
                 continue
-            if isinstance(error, OmbaError):
+            if isinstance(error, SnapshotError):
                 raise
             raise SnapshotError(f"the model in {str(folder)!r} cannot be read ({error}): save it anew") from error
 
@@ -183,6 +190,10 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     from omba.model.variants import KINDS
 
     settings = manifest["settings"]
+    unknown = ", ".join(map(repr, settings.keys() - SETTINGS.keys()))
+    if unknown:
+        raise InputError(f"it has the setting {unknown}, which this omba does not know: a newer one may")
+    check_facts(manifest)
     if isinstance(settings["value"], list):
         settings["value"] = tuple(settings["value"])
     if manifest["kind"] not in KINDS:
@@ -192,6 +203,13 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.product_rows.vocabulary.add(_from_labels(pq.read_table(place / "products.parquet")))
     model.user_rows.vocabulary.add(_from_labels(pq.read_table(place / "users.parquet")))
     model.hierarchy.vocabulary.add(_from_labels(pq.read_table(place / "categories.parquet")))
+    sizes = {
+        "products": len(model.product_rows.vocabulary),
+        "users": len(model.user_rows.vocabulary),
+        "categories": len(model.hierarchy.vocabulary),
+        "dim": model.dim,
+    }
+    check_arrays(arrays, sizes)
     model.hierarchy.level, model.hierarchy.parents = manifest["level"], arrays["parents"]
     if (place / "attributes.parquet").exists():
         model.attributes = pq.read_table(place / "attributes.parquet")
@@ -208,6 +226,19 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]
     model.position = manifest.get("position", {})
     return model
+
+
+FACTS: dict[str, tuple[type, ...]] = {
+    "windows": (int,), "last_time": (int,), "clock": (str,), "level": (str, type(None)), "position": (dict,),
+}  # fmt: skip
+"""What the manifest tells beside settings and files, and of which type each is."""
+
+
+def check_facts(manifest: dict[str, Any]) -> None:
+    """Refuse a manifest whose facts are of other types than those that are written."""
+    for name, types in FACTS.items():
+        if name in manifest and not isinstance(manifest[name], types):
+            raise InputError(f"its {name} is {manifest[name]!r}")
 
 
 def _under(arrays: Arrays, prefix: str) -> Arrays:

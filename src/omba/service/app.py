@@ -57,6 +57,9 @@ def create_app(
     for module in (status, rules, products, categories, names, map, rank, baskets):
         app.include_router(module.router)
     add_pages(app)
+    for route in app.routes:
+        # FastAPI would work out the routes with the first request, which then waits.
+        getattr(route, "effective_candidates", tuple)()
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     app.add_middleware(baskets.FastPath)

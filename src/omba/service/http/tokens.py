@@ -151,12 +151,10 @@ class Tokens:
         """One change at a time, also between processes."""
         try:
             make_private(self.file.parent)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            handle = os.open(self.file.with_name("tokens.lock"), flags, OWNER_ONLY)
+            handle = os.open(self.file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            what = "tokens.lock may be a link" if error.errno == 40 else error.strerror
             raise StoreError(
-                f"tokens cannot be kept in {str(self.file.parent)!r} ({what}): give another folder"
+                f"tokens cannot be kept in {str(self.file.parent)!r} ({error.strerror}): give another folder"
             ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,0 +1,156 @@
+"""Snapshot checks: what each array of a snapshot must look like, so that none leads the learner out of bounds.
+
+Checksums tell that a snapshot is as it was written, not that whoever wrote it meant well. So before anything is made of
+its arrays, their kinds, shapes, bounds and finiteness are compared with this table. An array that is added to snapshots
+gets a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Size = str | int | None
+
+
+@dataclass(frozen=True)
+class ArrayCheck:
+    """What one array must be.
+
+    Parameters
+    ----------
+    kind
+        The name of its type.
+    shape
+        The length of each side: a number, the name of a size of the model, or None for any.
+    least, below
+        Bounds of whole numbers: the least one, and a number or the name of a size that all are below.
+    finite
+        Whether all its numbers must be finite.
+    shorter
+        Whether the first side may be shorter than that: what is counted of products only as they come.
+    """
+
+    kind: str
+    shape: tuple[Size, ...] = (None,)
+    least: int | None = None
+    below: Size = None
+    finite: bool = True
+    shorter: bool = False
+
+    def problem(self, array: NDArray[Any], sizes: Mapping[str, int]) -> str | None:
+        """What is wrong with an array, if anything is."""
+        if array.dtype.name != self.kind:
+            return f"holds {array.dtype.name} instead of {self.kind}"
+        wanted = [sizes[side] if isinstance(side, str) else side for side in self.shape]
+        fits = len(wanted) == array.ndim and all(
+            side is None or side == length or (place == 0 and self.shorter and length < side)
+            for place, (side, length) in enumerate(zip(wanted, array.shape, strict=True))
+        )
+        if not fits:
+            shown = " x ".join("any" if side is None else f"{side:,}" for side in wanted)
+            return f"is {' x '.join(map(str, array.shape))} large instead of {shown}"
+        if not array.size:
+            return None
+        if array.dtype.kind == "f":
+            return "holds numbers that are not finite" if self.finite and not np.isfinite(array).all() else None
+        below = sizes[self.below] if isinstance(self.below, str) else self.below
+        if self.least is not None and array.min() < self.least:
+            return f"holds {array.min()}, less than {self.least}"
+        return (
+            f"holds {array.max()}, which is not below {below}" if below is not None and array.max() >= below else None
+        )
+
+
+def counts(side: Size, shorter: bool = False) -> ArrayCheck:
+    """Whole numbers from zero on, one for each."""
+    return ArrayCheck("int64", (side,), least=0, shorter=shorter)
+
+
+def _space(level: int, rows: str) -> dict[str, ArrayCheck]:
+    checks = {
+        "products": ArrayCheck("float32", (rows, "dim")),
+        "squares": ArrayCheck("float32", (rows, "dim")),
+        "users": ArrayCheck("float32", ("users", "dim")),
+        "user_squares": ArrayCheck("float32", ("users", "dim")),
+        "counts": counts(rows),
+        "user_counts": counts("users"),
+        "memory_rows": ArrayCheck("int32", ("users", None), least=-1, below=rows),
+        "memory_strength": ArrayCheck("float32", ("users", None)),
+        "memory_mass": ArrayCheck("float32", ("users",)),
+    }
+    return {f"space{level}.{name}": check for name, check in checks.items()}
+
+
+CHECKS: dict[str, ArrayCheck] = {
+    **_space(0, "products"),
+    **_space(1, "categories"),
+    "parents": ArrayCheck("int32", ("products",), least=-1, below="categories"),
+    "evidence.sizes": counts(4),
+    "evidence.counts": counts("products", shorter=True),
+    "evidence.keys": ArrayCheck("uint64"),
+    "evidence.values": ArrayCheck("uint64"),
+    "evidence.trace": ArrayCheck("uint64"),
+    "sets.members": ArrayCheck("int32", (None, 3), least=0, below="products"),
+    "sets.watched": counts(None),
+    "sets.since": counts(None),
+    "sets.looked": counts(1),
+    "prices.histogram": counts(None),
+    "prices.sums": ArrayCheck("float64", ("products",), shorter=True),
+    "prices.numbers": counts("products", shorter=True),
+    "prices.anchor": ArrayCheck("float64", (1,)),
+    "blend.weights": ArrayCheck("float64"),
+    "blend.hessian": ArrayCheck("float64", (None, None)),
+    "forecast.sizes": counts(3),
+    "forecast.theta": ArrayCheck("float64"),
+    "forecast.information": ArrayCheck("float64", (None, None)),
+    "forecast.recent": ArrayCheck("float64", ("products",), shorter=True),
+    "forecast.recent_baskets": ArrayCheck("float64", (1,)),
+    "forecast.baskets": counts(2),
+    "forecast.sold": counts("products", shorter=True),
+    "forecast.a": ArrayCheck("int32", least=0, below="products"),
+    "forecast.b": ArrayCheck("int32", least=0, below="products"),
+    "forecast.cosine": ArrayCheck("float64"),
+    **{f"forecast.{name}": counts(None) for name in ("later", "n_a", "n_b", "n_ab")},
+}
+"""The arrays of a snapshot, by name."""
+
+SAME_LENGTH = (
+    ("evidence.keys", "evidence.values"),
+    ("sets.members", "sets.watched", "sets.since"),
+    ("prices.sums", "prices.numbers"),
+    ("space0.memory_rows", "space0.memory_strength"),
+    ("space1.memory_rows", "space1.memory_strength"),
+    ("forecast.a", "forecast.b", "forecast.cosine", "forecast.later", "forecast.n_a", "forecast.n_b", "forecast.n_ab"),
+)
+"""Arrays that are columns of one table."""
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]) -> None:
+    """Refuse arrays that are not what a model of these sizes has; `sizes` has products, users, categories and dim."""
+    for name, array in arrays.items():
+        found = CHECKS[name].problem(array, sizes) if name in CHECKS else None
+        if found:
+            raise ValueError(f"{name} {found}")
+    for columns in SAME_LENGTH:
+        if (
+            len(
+                {
+                    arrays[name].shape[:2] if "memory" in name else len(arrays[name])
+                    for name in columns
+                    if name in arrays
+                }
+            )
+            > 1
+        ):
+            raise ValueError(f"{' and '.join(columns)} are not of the same length")
+    keys = arrays["evidence.keys"]
+    if (
+        len(keys)
+        and max(int((keys >> np.uint64(32)).max()), int((keys & np.uint64(2**32 - 1)).max())) >= sizes["products"]
+    ):
+        raise ValueError("evidence.keys tells of pairs of products that are not there")
