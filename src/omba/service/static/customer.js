@@ -18,7 +18,7 @@ export class CustomerView {
       line: (user) => [String(user)],
       choose: (user) => (location.hash = here("customers", String(user))) });
     this.body = h("div.customer");
-    fill(root, h("header.head", {}, (this.title = h("h1", {}, "Customers")), (this.lede = h("p.lede")), h("div.find", {}, this.search.element)), this.body);
+    fill(root, h("header.head", {}, (this.title = h("h1", {}, "Customers")), (this.lede = h("p.lede")), h("div.find", {}, this.search.element, (this.actions = h("p.actions")))), this.body);
   }
 
   async update({ id, query }) {
@@ -47,6 +47,7 @@ export class CustomerView {
     if (asked !== this.asked) return;
     this.page = null;
     this.listed = users;
+    fill(this.actions);
     this.title.textContent = "Customers";
     this.lede.textContent = users.length ? `${format.plural(total, "customer")}. Search for one, or take one of these.` : "Baskets without a customer tell nothing of customers; none has had one so far.";
     fill(this.body, h("ol.listing.users", {}, users.map((user) => h("li", {}, h("a.product", { href: here("customers", String(user)) }, String(user))))));
@@ -54,6 +55,7 @@ export class CustomerView {
 
   unknown(id, said) {
     this.page = this.listed = null;
+    fill(this.actions);
     this.title.textContent = `Customer ${id}`;
     this.lede.textContent = /^there is nothing at/i.test(said) ? "This service does not tell of customers yet. A newer one does." : "Nobody of that name has bought here so far, or so long ago that it is forgotten.";
     fill(this.body, h("p.state.friendly", {}, "Look for another above, or see ", h("a", { href: here("basket") }, "what goes into anybody’s basket"), "."));
@@ -63,8 +65,8 @@ export class CustomerView {
     this.title.textContent = `Customer ${page.id ?? parse().id}`;
     this.lede.textContent = summary(page);
     const known = new Map(page.products.map((one) => [String(one.product), one]));
+    fill(this.actions, h("a.button", { href: here("basket", null, { user: page.id ?? parse().id }) }, "Start their basket"));
     fill(this.body,
-      h("p.actions", {}, h("a.button", { href: here("basket", null, { user: page.id ?? parse().id }) }, "Start their basket")),
       h("div.pair", {},
         suggestions("Due now", "What they have bought before, and the chance that it is in their next basket.", page.rebuy, known, "Nothing they have bought is due again yet."),
         suggestions("To discover", "What they have never bought, and the chance that they will on their next visit.", page.discover, known, "There is too little to go by yet.")),
@@ -135,7 +137,7 @@ export const days = (n) => (n < 1.05 ? "day" : `${n < 5 ? about(n) : format.coun
 
 function habits(products) {
   return h("table.small.habits", {},
-    h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", {}, "Visits with it"), h("th.numeric", {}, "About every"), h("th.numeric", {}, "Last"))),
+    h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", {}, "Visits with it"), h("th.numeric.often", {}, "About every"), h("th.numeric", {}, "Last"))),
     h("tbody", {}, products.map((one) => h("tr", {}, h("td", {}, productLink(one.product), code(one.product), one.due ? h("span.status.due", {}, "due") : null),
-      h("td.numeric", {}, format.count(one.count)), h("td.numeric", {}, one.every == null ? format.NOTHING : days(one.every)), h("td.numeric", {}, format.date(one.last))))));
+      h("td.numeric", {}, format.count(one.count)), h("td.numeric.often", {}, one.every == null ? format.NOTHING : days(one.every)), h("td.numeric", {}, format.date(one.last))))));
 }

@@ -128,8 +128,11 @@ export class MapView {
     fill(this.card, this.card.firstChild, title, h("p.soft", {}, `${codeOf(product) ? `${product} · ` : ""}${format.plural(map.count, "basket")}${map.price == null ? "" : `, price ${format.price(map.price)}`}`),
       h("ol.near", {}, near.map(({ id, similarity }) => h("li", {}, h("a.product", { href: here("map", null, { product: id }) }, label(id)), h("span.figure", {}, score(similarity))))));
     const { x, y, scale } = this.cloud.camera, [px, py] = this.cloud.screen(row);
-    const inside = px > 60 && py > 60 && px < this.canvas.clientWidth - 60 && py < this.canvas.clientHeight - 60;
-    if (!inside || scale < 2.5 * this.cloud.home) this.fly({ x: this.cloud.x[row], y: this.cloud.y[row], scale: Math.max(scale, 3 * this.cloud.home) });
+    // On a narrow screen the card lies over the lower part of the map.
+    const covered = this.card.offsetWidth > this.canvas.clientWidth / 2 ? this.card.offsetHeight : 0;
+    const inside = px > 60 && py > 60 && px < this.canvas.clientWidth - 60 && py < this.canvas.clientHeight - 60 - covered;
+    const closer = Math.max(scale, 3 * this.cloud.home);
+    if (!inside || scale < 2.5 * this.cloud.home) this.fly({ x: this.cloud.x[row], y: this.cloud.y[row] - covered / 2 / closer, scale: closer });
     else this.fly({ x, y, scale });
   }
 

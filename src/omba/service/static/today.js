@@ -126,7 +126,7 @@ function list(title, said, rules, filter) {
   const most = scale(rules);
   return h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said),
     rules.length ? h("ol.rules", {}, rules.map((rule) => h("li", {}, ruleLink(rule),
-      h("span.expect", {}, rule.status === "unseen" ? h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)) : statusMark(rule.status),
+      h("span.expect", {}, rule.status === "unseen" ? h("span.soft", { title: "closeness: the cosine of their vectors" }, score(rule.similarity)) : rule.status === "rare" && statusMark(rule.status),
         expected(rule, most)))))
       : h("p.none", {}, "None so far."),
     h("p.more", {}, h("a", { href: here("rules", null, filter) }, "All in the table")));
