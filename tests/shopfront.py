@@ -51,7 +51,7 @@ VIEWS = {
 
 
 def shop() -> omba.Baskets:
-    """Nine weeks of a shop of 97 products: pairs that belong together, one of them only in the last weeks."""
+    """Nine weeks of a shop of 97 products: pairs that belong together, one of them met only in the last weeks."""
     rng = np.random.default_rng(0)
     departments = ("bakery", "dairy", "produce", "pantry", "frozen", "drinks", "household", "care")
     names = [f"{place} {kind}" for place in departments for kind in KINDS]
@@ -65,6 +65,8 @@ def shop() -> omba.Baskets:
     for basket in range(3_600):
         day = basket // 57
         held = set(rng.choice(len(names), rng.integers(2, 7), p=chance).tolist())
+        if day <= 52 and late[0] in (names[i] for i in held):
+            held.discard(names.index(late[1]))
         items = [names[i] for i in held]
         if rng.random() < 0.5:
             items += pairs[rng.integers(len(pairs))]

@@ -1,5 +1,5 @@
 import { equal, test } from "./check.js";
-import { days, summary, why } from "/static/customer.js";
+import { beside, days, summary, why } from "/static/customer.js";
 import { shares } from "/static/basket.js";
 import { learn } from "/static/names.js";
 
@@ -25,6 +25,17 @@ test("what is new is suggested by what they buy, or by others like them", () => 
   learn("22", "saucer");
   equal(why({ product: "spoon", reasons: [{ because: "customer", share: 0.5 }, { because: "22", share: 0.3 }, { because: "milk", share: 0.2 }] }, known), "Goes with saucer and milk, which they buy.");
   equal(why({ product: "spoon", reasons: [{ because: "customer", share: 1 }] }, known), "Bought by others whose baskets are like theirs.");
+});
+
+test("what is new is suggested with what they buy that goes best with it", () => {
+  const pair = (left, right, lift) => ({ antecedents: [left], consequents: [right], lift });
+  const page = { id: "spoon", observed: [pair("spoon", "fork", 9), pair("tea", "spoon", 0.8), pair("milk", "spoon", 4), pair("spoon", "cup", 3)] };
+  equal([beside(page, known), beside(page, new Map())], ["milk", null]);
+  equal(why({ product: "spoon", beside: "milk", count: 0 }, known), "Goes with milk, which they buy.");
+});
+
+test("where baskets have no dates, days are numbered", () => {
+  equal(why({ product: "jam", count: 3, every: 2, last: 41, due: false }, known), "Bought 3 times, about every 2 days, last on day 41.");
 });
 
 test("the service’s own reason comes before ours", () => {

@@ -39,6 +39,20 @@ export class CustomerView {
     if (asked !== this.asked) return;
     this.page = page;
     this.draw(page, query.get("all") != null);
+    await this.explain(page, asked);
+  }
+
+  // What is new to a customer goes with something that they buy: looked up once the page is there.
+  async explain(page, asked) {
+    const known = new Map(page.products.map((one) => [String(one.product), one]));
+    await Promise.all(page.discover.map(async (one) => {
+      const product = await get(`/products/${encodeURIComponent(one.product)}`, { at: null }).catch(() => null);
+      if (!product || asked !== this.asked) return;
+      one.beside = beside(product, known);
+      if (one.beside != null) await all([one.beside]).catch(() => {});
+      const line = [...this.body.querySelectorAll("li[data-product]")].find(({ dataset }) => dataset.product === String(one.product));
+      if (line) fill(line.querySelector(".reasons"), why(one, known));
+    }));
   }
 
   // Nobody yet: some to begin with.
@@ -53,12 +67,13 @@ export class CustomerView {
     fill(this.body, h("ol.listing.users", {}, users.map((user) => h("li", {}, h("a.product", { href: here("customers", String(user)) }, String(user))))));
   }
 
+  // `said` is what the service answered; it may know a name that is like the one asked for.
   unknown(id, said) {
     this.page = this.listed = null;
     fill(this.actions);
     this.title.textContent = `Customer ${id}`;
     this.lede.textContent = /^there is nothing at/i.test(said) ? "This service does not tell of customers yet. A newer one does." : "Nobody of that name has bought here so far, or so long ago that it is forgotten.";
-    fill(this.body, h("p.state.friendly", {}, "Look for another above, or see ", h("a", { href: here("basket") }, "what goes into anybody’s basket"), "."));
+    fill(this.body, h("p.state.friendly", {}, /did you mean/.test(said) ? `${said} ` : null, "Look for another above, or see ", h("a", { href: here("basket") }, "what goes into anybody’s basket"), "."));
   }
 
   draw(page, whole) {
@@ -98,7 +113,7 @@ export class CustomerView {
 
 // A customer in two sentences.
 export function summary({ visits, last, expected_size: size }) {
-  const came = visits ? `${format.plural(visits, "visit")}${last == null ? "" : `, the last ${visits === 1 ? "" : "of them "}on ${format.date(last)}`}.` : "No visit yet.";
+  const came = visits ? `${format.plural(visits, "visit")}${last == null ? "" : `, the last ${visits === 1 ? "" : "of them "}on ${when(last)}`}.` : "No visit yet.";
   return size == null ? came : `${came} The next basket is expected to hold about ${about(size)} product${about(size) === "1" ? "" : "s"}.`;
 }
 
@@ -125,11 +140,21 @@ export function bar(one, most) {
 // Why something is suggested, in a sentence: by the customer's own rhythm, or by what else they buy.
 export function why(one, known) {
   if (one.why) return one.why;
-  const habit = known.get(String(one.product));
-  if (habit) return `Bought ${times(habit.count)}${habit.every == null ? "" : `, about every ${days(habit.every)}`}, last on ${format.date(habit.last)}${habit.due ? ": due again." : "."}`;
+  const habit = known.get(String(one.product)) ?? (one.count ? one : null);
+  if (habit) return `Bought ${times(habit.count)}${habit.every == null ? "" : `, about every ${days(habit.every)}`}, last on ${when(habit.last)}${habit.due ? ": due again." : "."}`;
+  if (one.beside != null) return `Goes with ${nameOf(one.beside)}, which they buy.`;
   const reasons = (one.reasons ?? []).filter(({ because }) => because !== "customer").slice(0, 2).map(({ because }) => nameOf(because));
   return reasons.length ? `Goes with ${reasons.join(" and ")}, which they buy.` : "Bought by others whose baskets are like theirs.";
 }
+
+// What a customer buys that goes best with a product, by the rules on its page; null where they buy none of it.
+export function beside({ id, observed }, known) {
+  const others = observed.filter(({ lift }) => lift > 1).map((rule) => [...rule.antecedents, ...rule.consequents].filter((other) => String(other) !== String(id)));
+  return others.find((sides) => sides.length === 1 && known.has(String(sides[0])))?.[0] ?? null;
+}
+
+// A date, or the number of a day where the baskets have no dates.
+const when = (last) => (typeof last === "number" ? `day ${format.count(last)}` : format.date(last));
 
 const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${format.count(n)} times`);
 
@@ -139,5 +164,5 @@ function habits(products) {
   return h("table.small.habits", {},
     h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", {}, "Visits with it"), h("th.numeric.often", {}, "About every"), h("th.numeric", {}, "Last"))),
     h("tbody", {}, products.map((one) => h("tr", {}, h("td", {}, productLink(one.product), code(one.product), one.due ? h("span.status.due", {}, "due") : null),
-      h("td.numeric", {}, format.count(one.count)), h("td.numeric.often", {}, one.every == null ? format.NOTHING : days(one.every)), h("td.numeric", {}, format.date(one.last))))));
+      h("td.numeric", {}, format.count(one.count)), h("td.numeric.often", {}, one.every == null ? format.NOTHING : days(one.every)), h("td.numeric", {}, when(one.last))))));
 }

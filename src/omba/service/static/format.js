@@ -98,7 +98,7 @@ export const measureName = (name) => NAMES[name] ?? name.replaceAll("_", " ");
 export function measure(name, x) {
   if (x == null) return NOTHING;
   if (typeof x !== "number") return String(x);
-  if (name === "count" || name.startsWith("n_") || name === "collisions") return count(x);
+  if (name.startsWith("count") || name.startsWith("n_") || name === "collisions") return count(x);
   if (name.endsWith("support") || name === "confidence" || name === "chance") return percent(x);
   if (["lift", "before", "since"].includes(name) || name.startsWith("expected_lift")) return lift(x);
   if (name === "price" || name === "value") return price(x);

@@ -47,8 +47,9 @@ export class TodayView {
       h("header.head", {}, h("h1", {}, heading(today)), h("p.lede", {}, sentence(today))),
       h("section.summary", {},
         h("dl.facts", {}, fact("baskets", today.window.baskets), fact("lines in them", today.window.products_sold, "products in all baskets together, each once a basket"),
-          fact("new products", today.new_products), fact("rules emerged", today.counts.emerged), fact("rules faded", today.counts.faded)),
+          fact("new products", today.new_products), fact("pairs emerged", today.counts.emerged), fact("pairs faded", today.counts.faded)),
         plot && h("figure", {}, plot, h("figcaption", {}, "Baskets of each kept window."))),
+      today.note && h("p.soft.note", {}, `${today.note.charAt(0).toUpperCase()}${today.note.slice(1)}.`),
       h("div.pair", {}, Object.keys(KINDS).map((kind) => changes(kind, today, this.opened.has(kind)))),
       h("div.pair", {},
         list("Strongest, then and now", "By the low end of the lift to expect; those that emerged stand above.", today.strongest, { sort: "expected_lift_low" }),
@@ -64,8 +65,8 @@ export class TodayView {
       title: heading(today),
       note: sentence(today),
       pictures: [this.chart?.picture()],
-      columns: ["kind", "rule", "status", "count", "lift", "before", "since", "expected_lift", "expected_lift_low", "expected_lift_high"],
-      rows: kinds.flatMap((kind) => today[kind].map((rule) => [kind, ruleText(rule), rule.status, rule.count, rule.lift, rule.before, rule.since,
+      columns: ["kind", "rule", "status", "count", "lift", "before", "since", "count_before", "count_since", "expected_lift", "expected_lift_low", "expected_lift_high"],
+      rows: kinds.flatMap((kind) => today[kind].map((rule) => [kind, ruleText(rule), rule.status, rule.count, rule.lift, rule.before, rule.since, rule.count_before, rule.count_since,
         rule.expected_lift, rule.expected_lift_low, rule.expected_lift_high])),
       shown: ["kind", "rule", "count", "lift", "before", "since", "expected_lift_low"],
     };
@@ -103,7 +104,7 @@ const begin = () => h("div.state", {}, h("h1", {}, "Nothing learned yet"),
 function changes(kind, today, whole) {
   const rules = today[kind], { since } = today, [title, said] = KINDS[kind], total = today.counts[kind];
   return h("section.changes", {}, h("h2", {}, title, h("span.number", {}, format.count(total))), h("p.soft", {}, said),
-    rules.length ? h("ol.rules", {}, (whole ? rules : rules.slice(0, FEW)).map((rule) => h("li", {}, ruleLink(rule), liftChange(rule))))
+    rules.length ? h("ol.rules", {}, (whole ? rules : rules.slice(0, FEW)).map((rule) => h("li", {}, ruleLink(rule), liftChange(rule), rule.sentence && h("p.happened", {}, `${rule.sentence}.`))))
       : h("p.none", {}, since ? `None since ${format.date(since)}.` : "There is no earlier window to compare with yet."),
     total > FEW && h("p.more", {}, whole && rules.length < total ? `The first ${format.count(rules.length)}. ` : null,
       h("a", { href: addressWith({ all: toggled(kind) }), "aria-label": `${whole ? "Show fewer that" : `Show all ${format.count(total)} that`} ${kind}` }, whole ? "Show fewer" : `Show all ${format.count(total)}`)));
