@@ -29,6 +29,7 @@ def same(ours: omba.OMBA, theirs: omba.OMBA) -> bool:
     pairs += [(a.state(), b.state()) for a, b in zip(ours.spaces, theirs.spaces, strict=True)]
     pairs += [(ours.sets.state(), theirs.sets.state()), (ours.prices.state(), theirs.prices.state())]
     pairs += [({"blend": ours.blend.weights}, {"blend": theirs.blend.weights})]
+    pairs += [(ours.questions.state(), theirs.questions.state())]
     return ours.products == theirs.products and all(
         np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f") for a, b in pairs for name in a
     )

@@ -8,9 +8,11 @@ import pytest
 
 import omba
 from omba.model import oracle
-from omba.model.blend import Blend
-from omba.model.clues import CLUES, SHARPNESS, field, fields, name_columns
-from omba.model.memory import PRIOR
+from omba.model.blend import LENGTH, RIDGE, Blend
+from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
+from omba.model.kernels import gather
+from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
+from omba.model.questions import join
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +25,31 @@ def model():
 
 
 def expected(model, products, user, candidate, level):
-    """The clues of one candidate, by the oracle."""
+    """The clues of one candidate, by the oracle, from the model's own tables."""
     space, rows = model.spaces[level], [model.row(product) for product in products]
     place, row = model.row(candidate), None if user is None else model.users.index(user)
     if level:
         place, rows = int(model.hierarchy.parents[place]), model.hierarchy.parents[rows].tolist()
-    taste = memory = None
+    taste = None if row is None else space.users.vectors[row].astype(float)
+    share = oracle.shares(space.counts)[place]
+    found = dict.fromkeys((clue.name for clue in CLUES), 0.0)
+    found |= oracle.clues(place, rows, space.products.vectors.astype(float), space.counts, taste, SHARPNESS)
+    found["trend"] = oracle.trend(space.recent[place], space.recent.sum(), share, PRIOR)
     if row is not None:
-        taste = space.users.vectors[row].astype(float)
-        memory = dict(zip(space.memory.rows[row].tolist(), space.memory.strength[row].tolist(), strict=True))
-    mass = 0.0 if row is None else float(space.memory.mass[row])
-    vectors = space.products.vectors.astype(float)
-    return oracle.clues(place, rows, vectors, space.counts, taste, memory or {}, mass, SHARPNESS, PRIOR)
+        found |= plain_user(space.memory, row).clues(place, share, space.today + 1, PRIOR)
+    return found
+
+
+def plain_user(memory, row):
+    """A user's memory as the oracle has it."""
+    visits, bought, repeated = memory.totals[row].tolist()
+    user = oracle.PlainUser(memory.places, FADING, {}, visits, bought, repeated, float(memory.mass[row]))
+    for s in np.flatnonzero(memory.rows[row] >= 0):
+        user.known[int(memory.rows[row, s])] = oracle.PlainPlace(
+            float(memory.strength[row, s]), int(memory.counts[row, s]), int(memory.first_day[row, s]),
+            int(memory.last_visit[row, s]), int(memory.last_day[row, s]),
+        )  # fmt: skip
+    return user
 
 
 @pytest.mark.parametrize("with_user", [True, False])
@@ -54,13 +69,111 @@ def test_every_column_holds_the_clue_of_its_name(model, n_products, with_user):
 def test_the_clues_stand_in_the_order_of_their_columns_and_no_name_comes_twice():
     assert [clue.column for clue in CLUES] == list(range(len(CLUES)))
     assert len({clue.name for clue in CLUES}) == len(CLUES)
-    assert set(oracle.clues(0, [], np.eye(2), np.ones(2), None, {}, 0.0, SHARPNESS, PRIOR)) == {c.name for c in CLUES}
+
+
+def test_the_clue_of_lift_is_the_highest_with_a_product_of_the_basket(model):
+    basket, counts = model.products[:4], model.product_counts
+    rows = [model.row(product) for product in basket]
+    lifts = model.features(basket, None, model.products)["lift"]
+    for row in range(len(model.products)):
+        pairs = [int(model.evidence.pairs(row, other)) for other in rows]
+        want = oracle.lift(pairs, counts[rows].tolist(), int(counts[row]), model.n_baskets, LIFT_PRIOR)
+        assert lifts[row] == pytest.approx(want, abs=1e-4)
+    assert not model.features([], None, model.products)["lift"].any()
+
+
+def test_a_memory_keeps_what_the_oracle_keeps_of_a_thousand_visits():
+    rng, memory, day = np.random.default_rng(0), Memory(300), 0
+    memory.grow(3)
+    users = [oracle.PlainUser(300, FADING) for _ in range(3)]
+    for _ in range(1_000):
+        user, day = int(rng.integers(3)), day + int(rng.integers(3))
+        basket = np.unique(rng.zipf(1.4, 12) % 300).astype(np.int32)
+        users[user].visit(basket.tolist(), day)
+        memory.learn(np.array([0, len(basket)]), basket, np.array([user], np.int32), np.array([day], np.int32))
+    for row, user in enumerate(users):
+        held = plain_user(memory, row)
+        assert (held.visits, held.bought, held.repeated) == (user.visits, user.bought, user.repeated)
+        assert held.mass == pytest.approx(user.mass, rel=1e-5)
+        assert set(held.known) == set(user.known)
+        for product, other in user.known.items():
+            one = held.known[product]
+            assert one.strength == pytest.approx(other.strength, rel=1e-5)
+            assert (one.count, one.first_day, one.last_visit, one.last_day) == (
+                other.count, other.first_day, other.last_visit, other.last_day,
+            )  # fmt: skip
+
+
+def test_a_full_memory_lets_the_weakest_product_go():
+    memory, user = Memory(3), oracle.PlainUser(3, FADING)
+    memory.grow(1)
+    for day, basket in enumerate([[1, 2], [2, 3], [3, 4], [2, 5]]):
+        user.visit(basket, day)
+        items = np.array(basket, np.int32)
+        memory.learn(np.array([0, len(items)]), items, np.zeros(1, np.int32), np.array([day], np.int32))
+        assert set(memory.rows[0][memory.rows[0] >= 0].tolist()) == set(user.known)
+    assert set(user.known) == {2, 3, 5}
+
+
+def test_the_taken_places_of_a_memory_come_first_so_that_a_snapshot_can_leave_the_others_out(model):
+    for space in model.spaces:
+        taken = space.memory.rows >= 0
+        assert (np.diff(taken.astype(int), axis=1) <= 0).all()
+        again = Memory(space.memory.places)
+        again.load(space.memory.state(len(space.memory.mass)))
+        for name in (*PLACES, *USERS):
+            assert np.array_equal(getattr(again, name), getattr(space.memory, name)), name
+
+
+def test_the_candidates_of_a_query_are_the_oracles(model):
+    rng, rows = np.random.default_rng(1), model.spaces[0].memory.rows
+    n = len(model.products)
+    chance = rng.dirichlet(np.ones(n))
+    users, contexts = np.array([0, -1, 4], np.int32), [np.array(x, np.int32) for x in ([1, 2], [], [7])]
+    targets, best = [np.array(x, np.int32) for x in ([5], [3, 9], [8])], np.arange(10, 25, dtype=np.int32)
+    drawn = rng.integers(0, n, (3, 12)).astype(np.int32)
+    shape = (3, 2 + rows.shape[1] + 15 + 12)
+    found, log_weights, shares = np.empty(shape, np.int32), np.empty(shape), np.empty(shape)
+    gather(*join(contexts), users, *join(targets), rows, best, drawn, chance, found, log_weights, shares)
+    for q, user in enumerate(users.tolist()):
+        own = [] if user < 0 else rows[user][rows[user] >= 0].tolist()
+        want = oracle.candidates(targets[q].tolist(), own, best.tolist(), drawn[q].tolist(), chance,
+                                 contexts[q].tolist())  # fmt: skip
+        real = found[q] >= 0
+        assert found[q][real].tolist() == [c for c, _ in want]
+        assert np.allclose(log_weights[q][real], [w for _, w in want])
+        assert np.isneginf(log_weights[q][~real]).all()
+        assert dict(zip(found[q].tolist(), shares[q].tolist(), strict=True))[int(targets[q][0])] == 1 / len(targets[q])
+        assert shares[q].sum() == pytest.approx(1.0)
+
+
+def test_a_step_of_a_blend_is_the_oracles_newton_step():
+    rng, blend = np.random.default_rng(2), Blend(COMPLETE)
+    x = rng.normal(size=(7, 9, len(fields(1)))).astype(np.float32)
+    log_weights = rng.normal(size=(7, 9))
+    log_weights[:, -2:] = -np.inf
+    targets = np.zeros((7, 9))
+    targets[:, :2] = 0.5
+    queries = [(x[q].astype(float), log_weights[q], targets[q]) for q in range(7)]
+    want = oracle.newton(blend.weights, blend.hessian, LENGTH, RIDGE, queries)
+    blend.learn(x, log_weights, targets)
+    assert np.allclose(blend.weights, want)
+
+
+def test_weights_are_taken_over_by_the_names_of_their_clues():
+    old, new = Blend(NEXT), Blend(AMONG, levels=2)
+    new.fill(old.names, np.arange(1.0, 1 + len(old.names)), np.diag(np.arange(2.0, 2 + len(old.names))))
+    assert {n: w for n, w in zip(new.names, new.weights.tolist(), strict=True) if w} == dict(
+        zip(old.names, np.arange(1.0, 1 + len(old.names)).tolist(), strict=True)
+    )
+    assert new.hessian[new.names.index("category_user"), new.names.index("category_user")] == 1.0
 
 
 def test_a_score_is_the_sum_of_the_features_times_their_weights_by_name(model):
     basket, user = model.products[:3], model.users[0]
     features = model.features(basket, user)
     weights = {field(name, level): w for level in range(2) for name, w in model.blend.weights_at(level).items()}
+    weights["lift"] = model.blend.weights[-1]
     total = sum(features[name].astype(float) * weights[name] for name in features.dtype.names)
     assert len(features) == len(model.products)
     assert np.allclose(model.score(basket, user), total, atol=1e-4)
@@ -75,7 +188,7 @@ def test_a_blend_begins_with_the_weights_of_the_table():
 
 
 def test_naming_the_columns_copies_nothing():
-    features = np.zeros((2, 3, len(CLUES)), np.float32)
+    features = np.zeros((2, 3, len(CLUES) + 1), np.float32)
     name_columns(features)["habit"][1, 2] = 7.0
     assert features.sum() == 7.0
 

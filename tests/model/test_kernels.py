@@ -116,7 +116,8 @@ def test_a_memory_holds_the_most_frequent_and_recent_products():
     rows, strength = np.full((1, 2), -1, np.int32), np.zeros((1, 2), np.float32)
     mass = np.zeros(1, np.float32)
     items, offsets = np.array([4, 5, 4, 4, 6], np.int32), np.array([0, 2, 3, 4, 5])
-    remember(offsets, items, np.zeros(4, np.int32), rows, strength, mass, 0.5)
+    numbers, totals = [np.zeros((1, 2), np.int32) for _ in range(4)], np.zeros((1, 3), np.int32)
+    remember(offsets, items, *np.zeros((2, 4), np.int32), rows, strength, *numbers, mass, totals, 0.5)
     assert sorted(rows[0].tolist()) == [4, 6]
     assert dict(zip(rows[0].tolist(), strength[0].tolist(), strict=True)) == {4: 0.875, 6: 1.0}
     assert mass[0] == pytest.approx(2 / 8 + 1 / 4 + 1 / 2 + 1)

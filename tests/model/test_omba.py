@@ -162,8 +162,8 @@ def test_an_empty_context_still_ranks_and_the_basket_itself_is_left_out():
     assert len(model.rank(["p0"], n=100)) == 19
 
 
-def test_rank_and_score_tell_the_same():
-    model = omba.OMBA(**SMALL).fit(world())
+def test_without_fitted_clues_rank_and_score_tell_the_same():
+    model = omba.OMBA(**SMALL, clues=False).fit(world())
     products, scores = zip(*model.rank(["p0"], "u2", 5), strict=True)
     assert np.allclose(model.score(["p0"], "u2", products), scores, atol=1e-5)
 

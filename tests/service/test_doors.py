@@ -264,10 +264,10 @@ def rank(doors: Doors, rng: np.random.Generator, everything: Any) -> Any:
     )
     answer = doors.http("/rank", products=basket, user=user, n=5)
     assert in_python is not None
-    assert [(one["product"], one["score"]) for one in command] == in_python
+    assert [(one["product"], one["chance"]) for one in command] == in_python
     assert [one["product"] for one in answer["suggestions"]] == [label for label, _ in in_python]
     assert all(
-        abs(one["score"] - score) < 1e-3 for one, (_, score) in zip(answer["suggestions"], in_python, strict=True)
+        abs(one["chance"] - chance) < 1e-3 for one, (_, chance) in zip(answer["suggestions"], in_python, strict=True)
     )
     return in_python
 

@@ -13,6 +13,7 @@ from omba.cli.demo import demo
 from omba.cli.diff import diff
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
+from omba.cli.next import next_basket
 from omba.cli.reproduce import reproduce
 from omba.cli.rules import explain, rules
 from omba.cli.serve import serve, token
@@ -23,8 +24,22 @@ from omba.terminal import notes, say
 __all__ = ["app", "main", "run"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (demo, learn, rules, explain, similar, rank, diff, evaluate, truth, reproduce, serve, token):
-    app.command()(command)
+for command in (
+    demo,
+    learn,
+    rules,
+    explain,
+    similar,
+    rank,
+    next_basket,
+    diff,
+    evaluate,
+    truth,
+    reproduce,
+    serve,
+    token,
+):
+    app.command("next" if command is next_basket else None)(command)
 
 
 @app.callback(invoke_without_command=True)

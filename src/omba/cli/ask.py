@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from omba.baskets import Label
+from omba.baskets import Label, find_label
 from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import give
 from omba.errors import InputError
@@ -49,22 +49,37 @@ def _name(catalogue: Catalogue, label: Label) -> dict[str, str | None]:
 
 def rank(
     model: ModelPath,
-    basket: Annotated[str, typer.Option(help="Products in the basket: 'A,B'.", show_default=False)],
+    basket: Annotated[str | None, typer.Option(help="Products in the basket: 'A,B'.", show_default=False)] = None,
     user: Annotated[str | None, typer.Option(help="Whose basket it is.")] = None,
     top: Count = 10,
     json: Json = None,
 ) -> None:
-    """The products that go best with a basket and its user."""
+    """The products likeliest to go into a basket too, each with the chance that it is bought on this visit.
+
+    Without a basket, it is what the user will buy next; without a user either, the best sellers.
+    """
     learned = OMBA.load(model)
-    products = names(basket)
+    catalogue = catalogue_of(learned)
+    products = [] if basket is None else names(basket)
     found = learned.rank(products, user, top)
+    what = f"goes with {', '.join(products)}" if products else "the next basket"
+    chance = "chance" if learned.clues else "score"
     give(
-        [{"product": label, "score": score} for label, score in found],
+        [{"product": label, **_name(catalogue, label), chance: number} for label, number in found],
         json,
-        f"goes with {', '.join(products)}" + ("" if user is None else f", for {user}"),
-        ("product", "score"),
-        [(label, f"{score:.3f}") for label, score in found],
+        what + whose(learned, user),
+        ("product", chance),
+        [(catalogue.show(label), f"{number:.3f}") for label, number in found],
     )
+
+
+def whose(learned: OMBA, user: str | None) -> str:
+    """For whom an answer is, at the end of its title; an unknown user is told as such."""
+    if user is None:
+        return ""
+    if find_label(user, learned.user_rows.vocabulary.codes) is None:
+        return f", for anybody: user {user!r} is not known to the model"
+    return f", for {user}"
 
 
 def names(basket: str) -> list[str]:

@@ -1,14 +1,13 @@
-"""Blend: how much each clue counts in a score, fitted online, predict first and learn after.
+"""Blend: how much each clue counts in the answer to a question, fitted online, predict first and learn after.
 
-The clues x of a candidate c (`model.clues`) are weighed by a conditional logit, p(c) ∝ exp(w·x(c)) among the candidates
-of a query. Before a window is learned, some of its baskets are made into queries (hide a product, draw negatives from
-the window's purchases), scored with what was known until then, and the weights take one Newton step with a fading
-Hessian:
+The clues x of a candidate c (`model.clues`) are weighed by a conditional logit, p(c) ∝ exp(w·x(c) + log n(c)) among the
+candidates of a query, where n(c) is how many products a candidate stands for: one, unless it was drawn to stand for
+others. Before a window is learned, some of its baskets are made into queries, scored with what was known until then,
+and the weights take one Newton step with a fading Hessian:
 
     H ← ρH + Σ Cov(x),   w ← w + H⁻¹ Σ (x(target) − E x).
 
-A blend answers one question, "which of these candidates?". Another question over the same features needs another
-blend and nothing else.
+A blend answers one question. Another question over the same features needs another blend and nothing else.
 """
 
 from __future__ import annotations
@@ -16,19 +15,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.clues import CLUES
+from omba.model.clues import AMONG, CLUES, LIFT, Question, field, fields
 
 LENGTH = 8_000
 """The queries a Hessian remembers: long enough to be steady, short enough to follow a model that matures."""
 CAUTION = 1.0
 """Prior precision of each weight: it holds for the first few dozen queries."""
+RIDGE = 1e-4
+"""What keeps clues that never vary, such as those of users where there are none, at their weight."""
+
+Floats = NDArray[np.float64]
 
 
 class Blend:
-    """Weights of the clues, and the Hessian that says how sure they are.
+    """Weights of a question's clues, and the Hessian that says how sure they are.
 
     Parameters
     ----------
+    question
+        What is asked.
     fitted
         Whether the weights learn from queries; otherwise they stay the paper's.
     levels
@@ -38,45 +43,67 @@ class Blend:
     0.1
     """
 
-    def __init__(self, fitted: bool = True, levels: int = 1) -> None:
-        self.fitted = fitted
-        self.weights = np.zeros(0)
-        self.hessian = np.zeros((0, 0))
+    def __init__(self, question: Question = AMONG, fitted: bool = True, levels: int = 1) -> None:
+        self.question, self.fitted = question, fitted
+        self.names: tuple[str, ...] = ()
+        self.columns = np.empty(0, np.int64)
+        """Where in the features the clue of each weight stands."""
+        self.weights, self.hessian = np.zeros(0), np.zeros((0, 0))
         self.grow(levels)
+        start = {clue.name: clue.start if fitted else clue.paper for clue in (*CLUES, LIFT)}
+        start |= {"popularity": question.popularity} if fitted else {}
+        self.weights = np.array([start.get(name, 0.0) for name in question.fields(levels)])
 
     def grow(self, levels: int) -> None:
         """Make room for the clues of so many levels of products; those of a new level begin with no weight."""
-        old, new = len(self.weights), levels * len(CLUES)
-        if new <= old:
-            return
-        weights, hessian = np.zeros(new), np.eye(new) * CAUTION
-        weights[:old], hessian[:old, :old] = self.weights, self.hessian
-        if old == 0:
-            weights[: len(CLUES)] = [clue.start if self.fitted else clue.paper for clue in CLUES]
-        self.weights, self.hessian = weights, hessian
+        old, self.names = self.names, self.question.fields(levels)
+        every = fields(levels)
+        self.columns = np.array([every.index(name) for name in self.names])
+        self.fill(old, self.weights, self.hessian)
+
+    def fill(self, names: tuple[str, ...], weights: Floats, hessian: Floats) -> None:
+        """Take over weights by the names of their clues; a clue that is not among them begins with none."""
+        mine = [self.names.index(name) for name in names if name in self.names]
+        theirs = [at for at, name in enumerate(names) if name in self.names]
+        self.weights, self.hessian = np.zeros(len(self.names)), np.eye(len(self.names)) * CAUTION
+        self.weights[mine] = weights[theirs]
+        self.hessian[np.ix_(mine, mine)] = hessian[np.ix_(theirs, theirs)]
 
     def weights_at(self, level: int) -> dict[str, float]:
-        """The weight of each clue at one level of products, by the clue's name."""
-        return {clue.name: float(self._part(level)[clue.column]) for clue in CLUES}
+        """The weight of each clue at one level of products, by the clue's name; 0 for those that are not asked."""
+        known = dict(zip(self.names, self.weights.tolist(), strict=True))
+        return {clue.name: known.get(field(clue.name, level), 0.0) for clue in CLUES}
 
     def score(self, features: NDArray[np.float32], level: int | None = None) -> NDArray[np.float32]:
         """The weighted sum of the features; `level` says that they are those of one level alone."""
-        weights = self.weights if level is None else self._part(level)
-        return features @ weights.astype(np.float32)
+        weights = np.zeros(features.shape[-1], np.float32)
+        if level is None:
+            weights[self.columns] = self.weights
+        else:
+            weights[:] = list(self.weights_at(level).values())
+        return features @ weights
 
-    def learn(self, features: NDArray[np.float32]) -> None:
-        """One Newton step on queries whose target stands in column 0."""
+    def learn(
+        self, features: NDArray[np.float32], log_weights: Floats | None = None, targets: Floats | None = None
+    ) -> None:
+        """One Newton step on queries, (queries, candidates, clues).
+
+        `log_weights` says how many products each candidate stands for, `targets` which share of a query's worth each
+        candidate is; without, each stands for itself and the target stands in column 0.
+        """
         if not self.fitted or len(features) == 0:
             return
-        x = features.astype(np.float64)
+        x = features[..., self.columns].astype(np.float64)
         utility = x @ self.weights
+        if log_weights is not None:
+            utility += log_weights
         chance = np.exp(utility - utility.max(axis=1, keepdims=True))
         chance /= chance.sum(axis=1, keepdims=True)
-        mean = np.einsum("qc,qcf->qf", chance, x)
-        gradient = (x[:, 0] - mean).sum(axis=0)
-        curvature = np.einsum("qc,qcf,qcg->fg", chance, x, x) - mean.T @ mean
-        self.hessian = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian + curvature
-        self.weights = self.weights + np.linalg.solve(self.hessian + 1e-6 * np.eye(len(self.weights)), gradient)
-
-    def _part(self, level: int) -> NDArray[np.float64]:
-        return self.weights[level * len(CLUES) : (level + 1) * len(CLUES)]
+        mean = (chance[:, None, :] @ x)[:, 0]
+        if targets is None:
+            gradient = (x[:, 0] - mean).sum(axis=0)
+        else:
+            gradient = (targets[:, None, :] @ x)[:, 0].sum(axis=0) - mean.sum(axis=0)
+        weighted = (x * np.sqrt(chance)[..., None]).reshape(-1, x.shape[2])
+        self.hessian = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian + weighted.T @ weighted - mean.T @ mean
+        self.weights = self.weights + np.linalg.solve(self.hessian + RIDGE * np.eye(len(self.weights)), gradient)

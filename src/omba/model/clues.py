@@ -1,8 +1,8 @@
 """Clues: everything that speaks for a candidate, one column each in the features that a score weighs.
 
 The paper scores a candidate by the plain sum of two cosines, to the mean of the context and to the user. Here they are
-two clues among several, and where products have categories, the same clues are taken once more one level up. How much
-each counts is fitted online (`model.blend`).
+two clues among many, and where products have categories, the same clues are taken once more one level up. How much each
+counts is fitted online, for each question by itself (`model.blend`).
 
 This table is the only place that names the clues. To add one, write its column in `kernels.describe` (the columns are
 named beside it, because a compiled kernel must not depend on another file), and add its line here: weights, snapshots,
@@ -21,6 +21,10 @@ from omba.model import kernels
 
 SHARPNESS = 8.0
 """How much the nearest product of a basket outweighs the others in the clue `nearest`."""
+LIFT_PRIOR = 2.0
+"""Pairs, seen and expected alike, that a lift is shrunk by."""
+RECENT = 0.9
+"""What is left of recent sales a day later."""
 PREFIXES = ("", "category_")
 """What stands before a clue's name at each level of products."""
 
@@ -34,7 +38,7 @@ class Clue:
     name
         What the clue is called in features, weights and documents.
     column
-        Its column in what `kernels.describe` writes.
+        Its column in what `kernels.describe` writes, or in what stands behind all levels.
     start
         Its weight before any query was seen.
     paper
@@ -54,10 +58,54 @@ CLUES = (
     Clue("context", kernels.CONTEXT, 4.0, 1.0, "cosine to the mean vector of the basket's products"),
     Clue("user", kernels.USER, 4.0, 1.0, "cosine to the user's vector"),
     Clue("nearest", kernels.NEAREST, 0.0, 0.0, "closeness to the nearest product, 1/s · log mean exp(s · cosine)"),
-    Clue("habit", kernels.HABIT, 0.1, 0.0, "how much more than others the user has bought it (`model.memory`)"),
+    Clue("habit", kernels.HABIT, 0.1, 0.0, "how much more than others the user has bought it lately (`model.memory`)"),
     Clue("popularity", kernels.POPULARITY, 0.0, 0.0, "log share of sales: takes back what others owe to popularity"),
+    Clue("trend", kernels.TREND, 0.0, 0.0, "log of the last days' sales over what the share of sales promises"),
+    Clue("slow", kernels.SLOW, 0.0, 0.0, "habit by counts that do not fade"),
+    Clue("bought", kernels.BOUGHT, 0.0, 0.0, "1 where the user remembers it, else 0, as all that follow"),
+    Clue("visit_share", kernels.VISIT_SHARE, 0.0, 0.0, "log share of the user's visits at which it was bought"),
+    Clue("since_visits", kernels.SINCE_VISITS, 0.0, 0.0, "minus log of the user's visits since it was last bought"),
+    Clue("since_days", kernels.SINCE_DAYS, 0.0, 0.0, "minus log of the days since the user last bought it"),
+    Clue("once", kernels.ONCE, 0.0, 0.0, "1 where the user bought it once only"),
+    Clue("visits", kernels.VISITS, 0.0, 0.0, "log of the user's visits"),
+    Clue("repeats", kernels.REPEATS, 0.0, 0.0, "log odds that what the user buys is something they bought before"),
 )
-"""Every clue, in the order of the columns. The start is the paper's two cosines and a little habit."""
+"""Every clue of a level, in the order of the columns. The start is the paper's two cosines and a little habit."""
+LIFT = Clue("lift", 0, 0.0, 0.0, "highest log lift with a product of the basket, shrunk; products alone have it")
+"""The clue that stands behind those of all levels: it comes from the counts of pairs, which products alone have."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, and by which clues it is answered.
+
+    Parameters
+    ----------
+    name
+        What it is called in snapshots and documents.
+    clues
+        The names of its clues, without the level.
+    popularity
+        The weight of popularity before any query was seen: 0 where candidates were drawn as they are sold, 1 where all
+        products are candidates.
+    """
+
+    name: str
+    clues: frozenset[str]
+    popularity: float
+
+    def fields(self, levels: int) -> tuple[str, ...]:
+        """The columns that it weighs, with so many levels of products, in order."""
+        return tuple(name for name in fields(levels) if name.removeprefix(PREFIXES[1]) in self.clues)
+
+
+ALL = frozenset(clue.name for clue in (*CLUES, LIFT))
+AMONG = Question("among", ALL, 0.0)
+"""Which of these candidates, which were drawn as they are sold? The paper's test."""
+COMPLETE = Question("complete", ALL, 1.0)
+"""What else goes into this basket, of all products?"""
+NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0)
+"""What will this customer buy at the next visit? More clues did not pay, measured on Ta-Feng and Complete Journey."""
 
 
 def field(clue: str, level: int = 0) -> str:
@@ -71,14 +119,19 @@ def field(clue: str, level: int = 0) -> str:
 
 def fields(levels: int) -> tuple[str, ...]:
     """The names of all columns of the features of so many levels, in order."""
-    return tuple(field(clue.name, level) for level in range(levels) for clue in CLUES)
+    return (*(field(clue.name, level) for level in range(levels) for clue in CLUES), LIFT.name)
+
+
+def n_levels(features: NDArray[Any]) -> int:
+    """Of how many levels of products these are the features."""
+    return int(features.shape[-1] - 1) // len(CLUES)
 
 
 def name_columns(features: NDArray[np.float32]) -> NDArray[Any]:
     """Features as records, one field a clue, without a copy where the features lie in one piece.
 
-    >>> name_columns(np.array([[0.5, 0.1, 0.4, -2.0, -7.0]], np.float32))["nearest"].tolist()
-    [0.4000000059604645]
+    >>> name_columns(np.arange(15, dtype=np.float32)[None])["nearest"].tolist()
+    [2.0]
     """
-    names = fields(features.shape[-1] // len(CLUES))
+    names = fields(n_levels(features))
     return np.ascontiguousarray(features).view([(name, np.float32) for name in names])[..., 0]

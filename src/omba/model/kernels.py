@@ -28,7 +28,8 @@ HELPER = {**HOT, "forceinline": True}
 """Helpers leave no function of their own to link to: a process that compiles them and one that loads them from the
 cache would else link two versions of the same sums, which round differently."""
 F32 = np.float32
-CONTEXT, USER, NEAREST, HABIT, POPULARITY = range(5)
+CONTEXT, USER, NEAREST, HABIT, POPULARITY, TREND = range(6)
+SLOW, BOUGHT, VISIT_SHARE, SINCE_VISITS, SINCE_DAYS, ONCE, VISITS, REPEATS = range(6, 14)
 """The columns that `describe` writes; `model.clues` says what stands in each."""
 
 
@@ -363,6 +364,39 @@ def learn_baskets(
         )  # fmt: skip
 
 
+@njit(**HELPER)
+def describe_habit(
+    user: int,
+    place: int,
+    share: float,
+    strength: Floats,
+    mass: Floats,
+    counts: Ints,
+    last_visit: Ints,
+    last_day: Ints,
+    totals: Ints,
+    now: int,
+    prior: float,
+    out: Floats,
+) -> None:
+    """The clues of a customer's own past; `place` is where they remember the product, −1 for nowhere."""
+    visits, bought, repeated = totals[user, 0], totals[user, 1], totals[user, 2]
+    if place < 0:
+        out[HABIT] = np.log(F32(prior) / (mass[user] + F32(prior)))
+        out[SLOW] = np.log(F32(prior) / (F32(bought) + F32(prior)))
+        return
+    count = F32(counts[user, place])
+    out[HABIT] = np.log((strength[user, place] / share + F32(prior)) / (mass[user] + F32(prior)))
+    out[SLOW] = np.log((count / share + F32(prior)) / (F32(bought) + F32(prior)))
+    out[BOUGHT] = F32(1.0)
+    out[VISIT_SHARE] = np.log(count / F32(visits))
+    out[SINCE_VISITS] = -np.log(F32(visits - last_visit[user, place] + 1))
+    out[SINCE_DAYS] = -np.log(F32(1 + max(now - last_day[user, place], 0)))
+    out[ONCE] = F32(1.0) if count == F32(1.0) else F32(0.0)
+    out[VISITS] = np.log(F32(visits))
+    out[REPEATS] = np.log(F32(repeated + 1) / F32(bought - repeated + 1))
+
+
 @njit(**HOT)
 def describe(
     offsets: Longs,
@@ -372,9 +406,15 @@ def describe(
     vectors: Floats,
     user_vectors: Floats,
     share: Floats,
+    trend: Floats,
     rows: Ints,
     strength: Floats,
     mass: Floats,
+    counts: Ints,
+    last_visit: Ints,
+    last_day: Ints,
+    totals: Ints,
+    now: int,
     sharpness: float,
     prior: float,
     features: Floats,
@@ -383,6 +423,7 @@ def describe(
     vectors, user_vectors = strip_owner(vectors), strip_owner(user_vectors)
     width = vectors.shape[1]
     middle = np.empty(width, F32)
+    places = np.full(vectors.shape[0], -1, np.int32)
     rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)
     for q in range(candidates.shape[0]):
         seen = context[offsets[q] : offsets[q + 1]]
@@ -395,14 +436,22 @@ def describe(
                 middle[i] += row[i]
         span = np.sqrt(dot(middle, middle))
         user = users[q]
-        reach = np.sqrt(dot(user_vectors[user], user_vectors[user])) if user >= 0 else F32(0.0)
+        reach = F32(0.0)
+        if user >= 0:
+            reach = np.sqrt(dot(user_vectors[user], user_vectors[user]))
+            for s in range(rows.shape[1]):
+                if rows[user, s] >= 0:
+                    places[rows[user, s]] = s
         for c in range(candidates.shape[1]):
             p = candidates[q, c]
             out = features[q, c]
             out[:] = F32(0.0)
             if p < 0:
-                out[HABIT] = np.log(F32(prior) / (mass[user] + F32(prior))) if user >= 0 else F32(0.0)
                 out[POPULARITY] = rarest
+                if user >= 0:
+                    describe_habit(
+                        user, -1, F32(1.0), strength, mass, counts, last_visit, last_day, totals, now, prior, out
+                    )
                 continue
             row = vectors[p]
             length = np.sqrt(dot(row, row)) + F32(1e-12)
@@ -412,16 +461,112 @@ def describe(
                 for j in range(seen.shape[0]):
                     near += np.exp(F32(sharpness) * dot(row, vectors[seen[j]]) / (length * lengths[j] + F32(1e-12)))
                 out[NEAREST] = np.log(near / F32(seen.shape[0])) / F32(sharpness)
-            out[POPULARITY] = np.log(share[p])
+            out[POPULARITY], out[TREND] = np.log(share[p]), trend[p]
             if user < 0:
                 continue
             if reach > 0.0:
                 out[USER] = dot(row, user_vectors[user]) / (length * reach)
-            grip = F32(0.0)
+            describe_habit(
+                user, places[p], share[p], strength, mass, counts, last_visit, last_day, totals, now, prior, out
+            )
+        if user >= 0:
             for s in range(rows.shape[1]):
-                if rows[user, s] == p:
-                    grip = strength[user, s]
-            out[HABIT] = np.log((grip / share[p] + F32(prior)) / (mass[user] + F32(prior)))
+                if rows[user, s] >= 0:
+                    places[rows[user, s]] = -1
+
+
+@njit(nogil=True, cache=True)
+def cross(offsets: Longs, context: Ints, candidates: Ints) -> tuple[Ints, Ints]:
+    """Every candidate of every query beside every product of its basket; an unknown candidate as the first row."""
+    total = 0
+    for q in range(candidates.shape[0]):
+        total += candidates.shape[1] * (offsets[q + 1] - offsets[q])
+    left, right = np.empty(total, np.int32), np.empty(total, np.int32)
+    at = 0
+    for q in range(candidates.shape[0]):
+        for c in range(candidates.shape[1]):
+            for j in range(offsets[q], offsets[q + 1]):
+                left[at], right[at] = max(candidates[q, c], 0), context[j]
+                at += 1
+    return left, right
+
+
+@njit(**HOT)
+def highest_lift(
+    offsets: Longs,
+    context: Ints,
+    candidates: Ints,
+    pairs: Longs,
+    counts: Longs,
+    baskets: float,
+    prior: float,
+    out: Floats,
+) -> None:
+    """The highest log lift of each candidate with a product of its basket, both sides shrunk by `prior` pairs."""
+    at = 0
+    for q in range(candidates.shape[0]):
+        for c in range(candidates.shape[1]):
+            best = F32(0.0)
+            p = candidates[q, c]
+            for j in range(offsets[q], offsets[q + 1]):
+                if p >= 0:
+                    expected = counts[p] * (counts[context[j]] / baskets)
+                    lift = F32(np.log((pairs[at] + prior) / (expected + prior)))
+                    best = lift if j == offsets[q] else max(best, lift)
+                at += 1
+            out[q, c] = best
+
+
+@njit(nogil=True, cache=True)
+def gather(
+    offsets: Longs,
+    context: Ints,
+    users: Ints,
+    target_offsets: Longs,
+    targets: Ints,
+    rows: Ints,
+    best_sellers: Ints,
+    drawn: Ints,
+    chance: NDArray[np.float64],
+    candidates: Ints,
+    log_weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> None:
+    """The candidates of each query: its targets, what the customer remembers, best sellers, and products drawn.
+
+    Each comes once, and none that is in the basket. Those certain to be there stand for themselves (log weight 0), a
+    drawn one for as many as it is one of; places left over have a log weight of −∞. Targets share one query's worth.
+    """
+    stamp = np.full(chance.shape[0], -1, np.int64)
+    for q in range(users.shape[0]):
+        candidates[q], log_weights[q], shares[q] = -1, -np.inf, 0.0
+        for j in range(offsets[q], offsets[q + 1]):
+            stamp[context[j]] = q
+        at = 0
+        first, after = target_offsets[q], target_offsets[q + 1]
+        for j in range(first, after):
+            if stamp[targets[j]] != q:
+                candidates[q, at], log_weights[q, at], shares[q, at] = targets[j], 0.0, 1.0 / (after - first)
+                stamp[targets[j]] = q
+                at += 1
+        if users[q] >= 0:
+            for s in range(rows.shape[1]):
+                p = rows[users[q], s]
+                if p >= 0 and stamp[p] != q:
+                    candidates[q, at], log_weights[q, at] = p, 0.0
+                    stamp[p] = q
+                    at += 1
+        for p in best_sellers:
+            if stamp[p] != q:
+                candidates[q, at], log_weights[q, at] = p, 0.0
+                stamp[p] = q
+                at += 1
+        for j in range(drawn.shape[1]):
+            # One drawn twice stands for twice as many.
+            p = drawn[q, j]
+            if stamp[p] != q:
+                candidates[q, at], log_weights[q, at] = p, -np.log(drawn.shape[1] * chance[p])
+                at += 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,15 +1,19 @@
-"""User memory: a small, fading table of what each user buys, so that habit is known apart from taste.
+"""User memory: a small, bounded table of what each user buys, so that habit is known apart from taste.
 
 The paper's closing section asks for users' purchasing behaviour beyond one vector. For each user at most `places`
-products are kept, each with a strength m that gains one when it is bought and fades by `fading` at every visit.
-With n the faded number of products bought and s the product's share of all sales, the habit of a product is
+products are kept, each with a strength m that gains one when it is bought and fades by `fading` at every visit, how
+often it was bought, and when first and last. With n the faded number of products bought and s the product's share of
+all sales, the habit of a product is
 
     log( (m/s + a) / (n + a) ),
 
 above zero where the user buys it more than others do. No basket is stored, and the table never grows with the stream.
+A product not yet remembered takes the weakest place, so the places that are taken are always the first ones.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -19,10 +23,21 @@ FADING = 0.93
 """What is left of a strength one visit later; 0.9 to 0.97 measured alike on Complete Journey and Ta-Feng."""
 PRIOR = 5.0
 """The a above: how many purchases' worth of everybody's taste a user starts with."""
+VISITS, BOUGHT, REPEATED = range(3)
+"""The columns of `totals`."""
+PLACES = ("rows", "strength", "counts", "last_visit", "first_day", "last_day")
+"""What is known of a remembered product, one array each, (users, places)."""
+USERS = ("mass", "totals")
+"""What is known of a user beside that."""
 
 
 class Memory:
-    """The remembered products of every user: `rows` (−1 for an empty place), `strength`, and the faded `mass`.
+    """What every user remembers.
+
+    `rows` holds the remembered products (−1 for an empty place), `strength` their fading strengths, `counts` how often
+    each was bought since it is remembered, `last_visit` the number of the visit when it last was, `first_day` and
+    `last_day` the days. `mass` is a user's faded number of products bought, `totals` their visits, the products they
+    bought, and how many of those they remembered.
 
     Parameters
     ----------
@@ -34,7 +49,11 @@ class Memory:
         self.places = places
         self.rows = np.empty((0, places), np.int32)
         self.strength = np.empty((0, places), np.float32)
+        self.counts, self.last_visit, self.first_day, self.last_day = (
+            np.empty((0, places), np.int32) for _ in range(4)
+        )
         self.mass = np.empty(0, np.float32)
+        self.totals = np.empty((0, 3), np.int32)
 
     def grow(self, users: int) -> None:
         """Make room for so many users."""
@@ -42,14 +61,49 @@ class Memory:
         if users <= old:
             return
         room = max(users, old * 3 // 2)
-        rows, strength = np.full((room, self.places), -1, np.int32), np.zeros((room, self.places), np.float32)
-        mass = np.zeros(room, np.float32)
-        rows[:old], strength[:old], mass[:old] = self.rows, self.strength, self.mass
-        self.rows, self.strength, self.mass = rows, strength, mass
+        for name in (*PLACES, *USERS):
+            array = getattr(self, name)
+            larger = np.full((room, *array.shape[1:]), -1 if name == "rows" else 0, array.dtype)
+            larger[:old] = array
+            setattr(self, name, larger)
 
-    def learn(self, offsets: NDArray[np.int64], items: NDArray[np.int32], users: NDArray[np.int32]) -> None:
-        """Remember a window's baskets, in order."""
-        remember(offsets, items, users, self.rows, self.strength, self.mass, FADING)
+    def learn(
+        self,
+        offsets: NDArray[np.int64],
+        items: NDArray[np.int32],
+        users: NDArray[np.int32],
+        days: NDArray[np.int32],
+    ) -> None:
+        """Remember a window's baskets, in order; `days` tells the day of each."""
+        remember(
+            offsets, items, users, days, self.rows, self.strength, self.counts, self.last_visit, self.first_day,
+            self.last_day, self.mass, self.totals, FADING,
+        )  # fmt: skip
+
+    def select(self, users: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """All that is known of some users, an array each."""
+        return {name: getattr(self, name)[users] for name in (*PLACES, *USERS)}
+
+    def put(self, users: NDArray[np.int64], known: dict[str, NDArray[Any]]) -> None:
+        """The reverse of `select`."""
+        for name in (*PLACES, *USERS):
+            getattr(self, name)[users] = known[name]
+
+    def state(self, users: int) -> dict[str, NDArray[Any]]:
+        """All that is known of the first so many users, empty places left out."""
+        taken = self.rows[:users] >= 0
+        state = {name: getattr(self, name)[:users][taken] for name in PLACES}
+        return state | {name: getattr(self, name)[:users] for name in USERS} | {"lengths": taken.sum(axis=1)}
+
+    def load(self, state: dict[str, NDArray[Any]]) -> None:
+        """The reverse of `state`."""
+        lengths = state["lengths"]
+        taken = np.arange(self.places) < lengths[:, None]
+        for name in PLACES:
+            array = np.full(taken.shape, -1 if name == "rows" else 0, getattr(self, name).dtype)
+            array[taken] = state[name]
+            setattr(self, name, array)
+        self.mass, self.totals = state["mass"], state["totals"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -57,15 +111,18 @@ def remember(
     offsets: NDArray[np.int64],
     items: NDArray[np.int32],
     users: NDArray[np.int32],
+    days: NDArray[np.int32],
     rows: NDArray[np.int32],
     strength: NDArray[np.float32],
+    counts: NDArray[np.int32],
+    last_visit: NDArray[np.int32],
+    first_day: NDArray[np.int32],
+    last_day: NDArray[np.int32],
     mass: NDArray[np.float32],
+    totals: NDArray[np.int32],
     decay: float,
 ) -> None:
-    """Add each basket to its user's memory: what was there fades by `decay`, what was bought gains one.
-
-    A product not yet remembered takes the weakest place, so a memory never grows.
-    """
+    """Add each basket to its user's memory: what was there fades by `decay`, what was bought gains one."""
     for b in range(offsets.shape[0] - 1):
         user = users[b]
         if user < 0:
@@ -73,7 +130,10 @@ def remember(
         slots, grip = rows[user], strength[user]
         for s in range(slots.shape[0]):
             grip[s] *= np.float32(decay)
-        mass[user] = mass[user] * np.float32(decay) + np.float32(offsets[b + 1] - offsets[b])
+        size = offsets[b + 1] - offsets[b]
+        mass[user] = mass[user] * np.float32(decay) + np.float32(size)
+        totals[user, VISITS] += 1
+        totals[user, BOUGHT] += size
         for i in range(offsets[b], offsets[b + 1]):
             place = 0
             for s in range(slots.shape[0]):
@@ -82,7 +142,15 @@ def remember(
                     break
                 if grip[s] < grip[place]:
                     place = s
-            if slots[place] != items[i]:
+            if slots[place] == items[i]:
+                totals[user, REPEATED] += 1
+            else:
                 slots[place] = items[i]
                 grip[place] = np.float32(0.0)
+                counts[user, place] = 0
+                first_day[user, place] = days[b]
+                last_day[user, place] = days[b]
             grip[place] += np.float32(1.0)
+            counts[user, place] += 1
+            last_visit[user, place] = totals[user, VISITS]
+            last_day[user, place] = max(last_day[user, place], days[b])

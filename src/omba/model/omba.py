@@ -12,14 +12,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, find_label
+from omba.baskets.clock import MICROSECONDS
 from omba.errors import InputError, UnknownError, nearest
+from omba.model import recommend
 from omba.model.blend import Blend
-from omba.model.clues import name_columns
+from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, name_columns
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
-from omba.model.kernels import hide
+from omba.model.kernels import cross, hide, highest_lift
 from omba.model.prices import Prices
+from omba.model.questions import ASKED, SHARE, Questions, expected_size
+from omba.model.recommend import Customer, Kind
 from omba.model.rows import RowIndex, sort_baskets
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
@@ -31,6 +35,11 @@ QUERIES = 1_000
 """Baskets of a window that are made into queries to weigh the clues."""
 NEGATIVES = 10
 """Negatives drawn for each query, beside the hidden product."""
+
+
+def ticks_of_day(clock: Clock) -> int:
+    """How many ticks of a clock make a day."""
+    return MICROSECONDS["d"] if clock is Clock.DATETIME else 1
 
 
 class Windowed(Protocol):
@@ -131,7 +140,8 @@ class OMBA:
         self.product_rows, self.user_rows = RowIndex(), RowIndex()
         self.hierarchy = Hierarchy()
         self.spaces = [Space(self.dim, self.seed, 0, self.memory)]
-        self.blend = Blend(self.clues)
+        self.blend = Blend(fitted=self.clues)
+        self.questions = Questions(self.clues)
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
@@ -214,7 +224,13 @@ class OMBA:
         self.prices.learn(items, prices, len(self.product_rows.vocabulary))
         exponent, clip = self._power_law()
         weights = self.prices.weigh(items, prices, exponent, clip)
-        return WindowRows(window.offsets, items, weights, users)
+        return WindowRows(window.offsets, items, weights, users, self._days(window))
+
+    def _days(self, window: Baskets) -> NDArray[np.int32]:
+        """The day of each basket; without a clock, the number of the window."""
+        if window.times is None:
+            return np.full(len(window), self.n_windows, np.int32)
+        return np.asarray(window.times // ticks_of_day(window.clock), np.int32)
 
     def _grow(self, attributes: pa.Table | None) -> None:
         """Give every product and user in the vocabularies a row in the spaces, and new products their categories."""
@@ -233,6 +249,7 @@ class OMBA:
         while len(self.spaces) < levels:
             self.spaces.append(Space(self.dim, self.seed, len(self.spaces), self.memory))
             self.blend.grow(len(self.spaces))
+            self.questions.grow(len(self.spaces))
 
     def _power_law(self) -> tuple[float, float]:
         """(exponent, clip) of the value weights; an exponent of 0 weighs all alike."""
@@ -246,10 +263,13 @@ class OMBA:
         """Predict the window with what was known until now: the forecast of lifts and the weights of the clues learn
         from how well they did."""
         self.forecast.learn(self.product_vectors, self.evidence, window.offsets, window.items)
-        many = np.flatnonzero(np.diff(window.offsets) > 1)
-        if not self.clues or len(many) == 0:
+        if not self.clues:
             return
-        self._weigh_clues(window, rng.permutation(many), rng)
+        many = np.flatnonzero(np.diff(window.offsets) > 1)
+        if len(many):
+            self._weigh_clues(window, rng.permutation(many), rng)
+        asked = min(ASKED, -(-len(window.users) // SHARE))
+        self.questions.learn(self, window, asked, np.random.default_rng([self.seed, self.n_windows, 4]))
 
     def _weigh_clues(self, window: WindowRows, baskets: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Fit the weights of the clues to the first of these baskets: hide a product of each and look for it."""
@@ -353,7 +373,7 @@ class OMBA:
         >>> from omba import Baskets
         >>> model = OMBA(dim=16).fit(Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200), every=50)
         >>> features = model.features(["pasta"], candidates=["sauce", "soap"])
-        >>> features.dtype.names
+        >>> features.dtype.names[:5]
         ('context', 'user', 'nearest', 'habit', 'popularity')
         >>> bool(features["context"][0] > features["context"][1])
         True
@@ -368,10 +388,7 @@ class OMBA:
         rows = np.arange(len(self.product_rows.vocabulary), dtype=np.int32)
         if candidates is not None:
             rows = self.product_rows.vocabulary.find(candidates)
-        label = None if user is None else find_label(user, self.user_rows.vocabulary.codes)
-        user_row = -1 if label is None else self.user_rows.vocabulary.codes[label]
-        if user is not None and user_row < 0:
-            self._warn_once(f"user {user!r} is not known to the model: scored without one")
+        user_row = self._find_user(user)
         offsets = np.array([0, len(context)], np.int64)
         return self.describe(offsets, context, np.array([user_row], np.int32), rows[None, :])
 
@@ -397,14 +414,80 @@ class OMBA:
         if len(self.spaces) > 1:
             parents = np.append(self.hierarchy.parents, np.int32(-1))
             clues.append(self.spaces[1].describe(offsets, parents[context], users, parents[candidates]))
+        clues.append(self._lifts(offsets, context, candidates)[..., None])
         return np.concatenate(clues, axis=2)
 
+    def _lifts(
+        self, offsets: NDArray[np.int64], context: NDArray[np.int32], candidates: NDArray[np.int32]
+    ) -> NDArray[np.float32]:
+        """The highest log lift of each candidate with a product of its basket, (queries, candidates)."""
+        known = context >= 0
+        offsets, context = np.concatenate([[0], np.cumsum(known)])[offsets], context[known]
+        lifts = np.zeros(candidates.shape, np.float32)
+        if len(context):
+            pairs = self.evidence.pairs(*cross(offsets, context, candidates))
+            highest_lift(
+                offsets, context, candidates, pairs, self.product_counts, max(self.n_baskets, 1), LIFT_PRIOR, lifts
+            )
+        return lifts
+
     def rank(self, products: Sequence[Label], user: Label | None = None, n: int = 10) -> list[tuple[Label, float]]:
-        """The n products that go best with the basket and the user, those already in it left out."""
-        return self._best(self.score(products, user), self._find_known(products), n)
+        """The n products likeliest to go into this basket too, each with the chance that it is bought on this visit.
+
+        All products are looked at, those already in the basket left out. An empty basket with a user asks what
+        `next_basket` does; with neither, the best sellers come with the share of baskets they are in. Without
+        `clues`, the order and the numbers are those of `score`.
+        """
+        context, row = self._find_known(products), self._find_user(user)
+        return self._label(recommend.suggest(self, context, row, n))
+
+    def next_basket(self, user: Label, n: int = 10, kind: Kind = "all") -> list[tuple[Label, float]]:
+        """The n products likeliest to be in the user's next basket, each with its chance.
+
+        `kind` is "rebuy" for what the user remembers alone, "discover" for what is new to them, "all" for both. Of a
+        user whom the model does not know, it tells the best sellers.
+        """
+        return self._label(recommend.suggest(self, np.empty(0, np.int32), self._find_user(user), n, kind))
+
+    def expected_size(self, user: Label | None = None) -> float:
+        """How many products the user's next basket is expected to hold; without a user, anybody's."""
+        return expected_size(self, self._find_user(user))
+
+    def customer(self, user: Label) -> Customer:
+        """What is known of a user: visits and when last, what they buy, how often, when last, and what of it is due."""
+        codes = self.user_rows.vocabulary.codes
+        label = find_label(user, codes)
+        if label is None:
+            raise UnknownError(f"user {user!r} is not known to the model{nearest(user, codes)}")
+        return recommend.customer(self, codes[label])
+
+    def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
+        """How likely every product is to go into each query's basket too, (queries, products), higher is likelier.
+
+        Products are in the order of the queries' vocabulary; one that the model does not know comes last.
+        """
+        return recommend.score_catalogue(self, COMPLETE.name, queries)
+
+    def next_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
+        """How likely every product is to be in the next basket of each query's user, as `complete_scores`."""
+        return recommend.score_catalogue(self, NEXT.name, queries)
+
+    def _label(self, found: Iterable[recommend.Suggestion]) -> list[tuple[Label, float]]:
+        return [(self.product_rows.vocabulary[one.row], one.chance) for one in found]
+
+    def _find_user(self, user: Label | None) -> int:
+        """The row of a user, −1 for none and for one who is not known."""
+        label = None if user is None else find_label(user, self.user_rows.vocabulary.codes)
+        if label is None:
+            if user is not None:
+                self._warn_once(f"user {user!r} is not known to the model: scored without one")
+            return -1
+        return self.user_rows.vocabulary.codes[label]
 
     def _find_known(self, products: Iterable[Label]) -> NDArray[np.int32]:
         """The rows of those products that the model knows, each once."""
+        if isinstance(products, str | bytes):
+            raise InputError(f"the basket is the text {products!r}: give a list of products, as in [{products!r}]")
         codes = self.product_rows.vocabulary.codes
         labels = list(dict.fromkeys(name if (label := find_label(name, codes)) is None else label for name in products))
         rows = self.product_rows.vocabulary.find(labels)

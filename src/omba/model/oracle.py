@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from math import log
 from typing import Any
 
 import numpy as np
@@ -98,19 +99,128 @@ def agreement(products: list[int], user: int, vectors: NDArray[np.float64], user
 
 
 def clues(candidate: int, seen: list[int], vectors: NDArray[np.float64], counts: NDArray[np.int64],
-          taste: Vector | None, memory: dict[int, float], mass: float, sharpness: float,
-          prior: float) -> dict[str, float]:  # fmt: skip
-    """A candidate's clues by name: `seen` is the basket, `taste` the user's vector, `memory` what they bought."""
-    share = (counts + 0.5) / (counts.sum() + 0.5 * len(counts))
-    found = dict.fromkeys(("context", "user", "nearest", "habit"), 0.0)
+          taste: Vector | None, sharpness: float) -> dict[str, float]:  # fmt: skip
+    """A candidate's clues of vectors and sales, by name: `seen` is the basket, `taste` the user's vector."""
+    found = dict.fromkeys(("context", "user", "nearest"), 0.0)
     if seen:
         near = [cosine(vectors[candidate], vectors[j]) for j in seen]
         found["context"] = cosine(vectors[candidate], vectors[seen].mean(axis=0))
         found["nearest"] = float(np.log(np.mean(np.exp(sharpness * np.array(near)))) / sharpness)
     if taste is not None:
         found["user"] = cosine(vectors[candidate], taste)
-        found["habit"] = float(np.log((memory.get(candidate, 0.0) / share[candidate] + prior) / (mass + prior)))
-    return found | {"popularity": float(np.log(share[candidate]))}
+    return found | {"popularity": log(shares(counts)[candidate])}
+
+
+def shares(counts: NDArray[np.int64]) -> Vector:
+    """The share of all sales of each product."""
+    return np.asarray((counts + 0.5) / (counts.sum() + 0.5 * len(counts)))
+
+
+@dataclass
+class PlainPlace:
+    """One remembered product of a user."""
+
+    strength: float
+    count: int
+    first_day: int
+    last_visit: int = 0
+    last_day: int = 0
+
+
+@dataclass
+class PlainUser:
+    """What is kept of a user: at most `places` products, each with a strength, a count, and when; no basket.
+
+    Parameters
+    ----------
+    places
+        Products remembered.
+    fading
+        What is left of a strength one visit later.
+    """
+
+    places: int
+    fading: float
+    known: dict[int, PlainPlace] = field(default_factory=dict)
+    visits: int = 0
+    bought: int = 0
+    repeated: int = 0
+    mass: float = 0.0
+
+    def visit(self, products: list[int], day: int) -> None:
+        """Everything fades, what was bought gains one; a new product takes the weakest place when all are taken."""
+        for place in self.known.values():
+            place.strength *= self.fading
+        self.mass = self.mass * self.fading + len(products)
+        self.visits += 1
+        self.bought += len(products)
+        for product in products:
+            if product in self.known:
+                self.repeated += 1
+            else:
+                if len(self.known) == self.places:
+                    del self.known[min(self.known, key=lambda p: self.known[p].strength)]
+                self.known[product] = PlainPlace(0.0, 0, day)
+            place = self.known[product]
+            place.strength += 1.0
+            place.count += 1
+            place.last_visit, place.last_day = self.visits, day
+
+    def clues(self, product: int, share: float, now: int, prior: float) -> dict[str, float]:
+        """The clues of the user's own past. Of a product that is not remembered, `habit` and `slow` have a count of 0,
+        and all others are 0."""
+        place = self.known.get(product, PlainPlace(0.0, 0, 0))
+        found = {
+            "habit": log((place.strength / share + prior) / (self.mass + prior)),
+            "slow": log((place.count / share + prior) / (self.bought + prior)),
+        }
+        if product not in self.known:
+            return found
+        return found | {
+            "bought": 1.0,
+            "visit_share": log(place.count / self.visits),
+            "since_visits": -log(self.visits - place.last_visit + 1),
+            "since_days": -log(1 + max(now - place.last_day, 0)),
+            "once": float(place.count == 1),
+            "visits": log(self.visits),
+            "repeats": log((self.repeated + 1) / (self.bought - self.repeated + 1)),
+        }
+
+
+def lift(pairs: list[int], counts: list[int], count: int, baskets: int, prior: float) -> float:
+    """The highest log lift of a product (in `count` baskets) with those of a basket (in `counts`), with which it was
+    bought `pairs` times, both sides shrunk; nothing is said without a basket."""
+    return max(
+        (log((n + prior) / (c * count / baskets + prior)) for n, c in zip(pairs, counts, strict=True)), default=0.0
+    )
+
+
+def trend(recent: float, all_recent: float, share: float, prior: float) -> float:
+    """Sales of late against what the product's share of all time promises."""
+    return log((recent + prior) / (share * all_recent + prior))
+
+
+def candidates(targets: list[int], remembered: list[int], best_sellers: list[int], drawn: list[int], chance: Vector,
+               inside: list[int]) -> list[tuple[int, float]]:  # fmt: skip
+    """(product, log of how many it stands for): those certain to be looked at stand for themselves, a drawn one for
+    1/(draws · chance) others; products of the basket are none."""
+    certain = [c for c in dict.fromkeys([*targets, *remembered, *best_sellers]) if c not in inside]
+    rest = [c for c in drawn if c not in certain and c not in inside]
+    return [(c, 0.0) for c in certain] + [(c, -log(len(drawn) * chance[c])) for c in rest]
+
+
+def newton(weights: Vector, hessian: NDArray[np.float64], length: float, ridge: float,
+           queries: list[tuple[NDArray[np.float64], Vector, Vector]]) -> Vector:  # fmt: skip
+    """A blend's step on queries (clues, log weights, targets' shares), one after the other."""
+    gradient, curvature = np.zeros_like(weights), np.zeros_like(hessian)
+    for x, log_weights, target in queries:
+        utility = x @ weights + log_weights
+        p = np.exp(utility - utility.max())
+        p /= p.sum()
+        gradient += (target - p) @ x
+        curvature += (x * p[:, None]).T @ x - np.outer(p @ x, p @ x)
+    fading = max(0.0, 1.0 - len(queries) / length)
+    return np.asarray(weights + np.linalg.solve(fading * hessian + curvature + ridge * np.eye(len(weights)), gradient))
 
 
 def cosine(a: Vector, b: Vector) -> float:

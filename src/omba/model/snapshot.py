@@ -34,7 +34,7 @@ from omba.settings import SETTINGS
 if TYPE_CHECKING:
     from omba.model.omba import OMBA
 
-VERSION = 1
+VERSION = 2
 CURRENT = "current"
 SNAPSHOTS = "snapshot-*"
 Arrays = dict[str, NDArray[Any]]
@@ -146,7 +146,8 @@ def _checked(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any
     manifest: dict[str, Any] = json.loads((place / "manifest.json").read_text())
     if manifest["version"] != VERSION:
         raise SnapshotError(
-            f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}"
+            f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}: learn it"
+            " anew with 'omba learn'"
         )
     for file, expected in manifest["files"].items() if whole else ():
         if _digest(place / file) != expected:
@@ -162,6 +163,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         arrays |= {f"space{level}.{k}": v for k, v in space.state().items()}
     arrays |= {f"prices.{k}": v for k, v in model.prices.state().items()}
     arrays |= {"blend.weights": model.blend.weights, "blend.hessian": model.blend.hessian}
+    arrays |= {f"questions.{k}": v for k, v in model.questions.state().items()}
     arrays |= {"parents": model.hierarchy.parents} | model.extra_state()
     save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, place / "arrays.safetensors")
     pq.write_table(_labels(model.product_rows.vocabulary.labels), place / "products.parquet")
@@ -180,6 +182,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         "clock": model.clock.value,
         "last_time": model.last_time,
         "level": model.hierarchy.level,
+        "clues": {"among": list(model.blend.names), **model.questions.names()},
         "position": model.position,
         "files": {file: _digest(place / file) for file in files},
     }
@@ -221,7 +224,8 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.sets.load(_under(arrays, "sets."))
     model.evidence = Evidence.from_state(_under(arrays, "evidence."))
     model.forecast = Forecast.from_state(_under(arrays, "forecast."))
-    model.blend.weights, model.blend.hessian = arrays["blend.weights"], arrays["blend.hessian"]
+    model.blend.fill(tuple(manifest["clues"]["among"]), arrays["blend.weights"], arrays["blend.hessian"])
+    model.questions.load(manifest["clues"], _under(arrays, "questions."))
     model.load_extra(arrays)
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]
     model.position = manifest.get("position", {})

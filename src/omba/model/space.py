@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.clues import CLUES, SHARPNESS
+from omba.model.clues import CLUES, RECENT, SHARPNESS
 from omba.model.kernels import describe, learn_baskets
 from omba.model.memory import PRIOR, Memory
 from omba.model.rows import roll_up
@@ -34,17 +34,20 @@ class WindowRows:
         How much each of them counts in the mean of its basket.
     users
         The user of each basket, −1 for none.
+    days
+        The day of each basket; without a clock, the number of the window.
     """
 
     offsets: NDArray[np.int64]
     items: NDArray[np.int32]
     weights: NDArray[np.float32]
     users: NDArray[np.int32]
+    days: NDArray[np.int32]
 
     def roll_up(self, parents: NDArray[np.int32]) -> WindowRows:
         """The same baskets as baskets of categories, given the category of each product; all weigh alike."""
         offsets, items = roll_up(self.offsets, self.items, parents)
-        return WindowRows(offsets, items, np.ones(len(items), np.float32), self.users)
+        return WindowRows(offsets, items, np.ones(len(items), np.float32), self.users, self.days)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,10 @@ class Space:
         self.memory = Memory(places)
         self.counts = np.zeros(0, np.int64)
         self.user_counts = np.zeros(0, np.int64)
+        self.recent = np.zeros(0)
+        """Sales that fade from day to day."""
+        self.today = 0
+        """The last day that was counted."""
 
     def grow(self, products: int, users: int) -> None:
         """Make room for new units."""
@@ -96,14 +103,25 @@ class Space:
         self.memory.grow(users)
         self.counts = np.append(self.counts, np.zeros(products - len(self.counts), np.int64))
         self.user_counts = np.append(self.user_counts, np.zeros(users - len(self.user_counts), np.int64))
+        self.recent = np.append(self.recent, np.zeros(products - len(self.recent)))
 
     def count(self, window: WindowRows) -> None:
         """Add a window to the counts and to the users' memory."""
-        self.counts += np.bincount(window.items, minlength=len(self.counts))
+        if len(window.days):
+            sold = np.bincount(window.items, minlength=len(self.counts))
+            self.count_sales(sold, int(window.days.min()), int(window.days.max()))
         known = window.users[window.users >= 0]
         self.user_counts += np.bincount(known, minlength=len(self.user_counts))
         if self.memory.places and len(known):
-            self.memory.learn(window.offsets, window.items, window.users)
+            self.memory.learn(window.offsets, window.items, window.users, window.days)
+
+    def count_sales(self, sold: NDArray[np.int64], first: int, last: int) -> None:
+        """Add what was sold from one day to another; what was sold before fades."""
+        if self.counts.any():
+            self.recent *= RECENT ** min(max(first - self.today, 0), 1_000)
+        self.counts += sold
+        self.recent += sold
+        self.today = max(self.today, last)
 
     def train(self, window: WindowRows, pace: Pace, rng: np.random.Generator) -> None:
         """Learn a window in `epochs` passes. Several threads share the tables without locks (Hogwild)."""
@@ -145,27 +163,34 @@ class Space:
         known = context >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[offsets]
         features = np.empty((*candidates.shape, len(CLUES)), np.float32)
-        share = (self.counts + 0.5) / (self.counts.sum() + 0.5 * len(self.counts))
+        share = self.shares()
+        trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
+        memory = self.memory
         describe(
             offsets, context[known], users, candidates, self.products.vectors, self.users.vectors,
-            share.astype(np.float32), self.memory.rows, self.memory.strength, self.memory.mass,
+            share.astype(np.float32), trend.astype(np.float32), memory.rows, memory.strength, memory.mass,
+            memory.counts, memory.last_visit, memory.last_day, memory.totals, self.today + 1,
             SHARPNESS, PRIOR, features,
         )  # fmt: skip
         return features
 
+    def shares(self) -> NDArray[np.float64]:
+        """The share of all sales of each product, as if each had been sold half a time more."""
+        return np.asarray((self.counts + 0.5) / (self.counts.sum() + 0.5 * len(self.counts)))
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
         users = self.users.size
-        return {
+        memory = {f"memory_{name}": array for name, array in self.memory.state(users).items()}
+        return memory | {
             "products": self.products.vectors,
             "squares": self.products.squares,
             "users": self.users.vectors,
             "user_squares": self.users.squares,
             "counts": self.counts,
             "user_counts": self.user_counts,
-            "memory_rows": self.memory.rows[:users],
-            "memory_strength": self.memory.strength[:users],
-            "memory_mass": self.memory.mass[:users],
+            "recent": self.recent,
+            "today": np.array([self.today]),
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
@@ -173,6 +198,5 @@ class Space:
         self.products.load(state["products"], state["squares"])
         self.users.load(state["users"], state["user_squares"])
         self.counts, self.user_counts = state["counts"], state["user_counts"]
-        memory = self.memory
-        memory.rows, memory.strength = state["memory_rows"], state["memory_strength"]
-        memory.mass = state["memory_mass"]
+        self.recent, self.today = state["recent"], int(state["today"][0])
+        self.memory.load({name.removeprefix("memory_"): state[name] for name in state if name.startswith("memory_")})

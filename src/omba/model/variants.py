@@ -18,7 +18,7 @@ from omba.model.kernels import agreement
 from omba.model.omba import OMBA
 from omba.model.space import Pace, Space, WindowRows
 
-SAVED = ("offsets", "items", "weights", "owners")
+SAVED = ("offsets", "items", "weights", "owners", "days")
 """What snapshots call the fields of `WindowRows`, in their order."""
 
 
@@ -112,7 +112,9 @@ def select(window: WindowRows, baskets: NDArray[np.int64]) -> WindowRows:
     sizes = np.diff(window.offsets)[baskets]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     places = np.repeat(window.offsets[baskets] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return WindowRows(offsets, window.items[places], window.weights[places], window.users[baskets])
+    return WindowRows(
+        offsets, window.items[places], window.weights[places], window.users[baskets], window.days[baskets]
+    )
 
 
 def join(first: WindowRows, second: WindowRows) -> WindowRows:
@@ -122,6 +124,7 @@ def join(first: WindowRows, second: WindowRows) -> WindowRows:
         np.concatenate([first.items, second.items]),
         np.concatenate([first.weights, second.weights]),
         np.concatenate([first.users, second.users]),
+        np.concatenate([first.days, second.days]),
     )
 
 

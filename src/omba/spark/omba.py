@@ -19,7 +19,8 @@ from omba import model
 from omba.baskets import Baskets
 from omba.baskets.vocabulary import Vocabulary
 from omba.errors import InputError, SettingError
-from omba.model.omba import QUERIES
+from omba.model.omba import QUERIES, ticks_of_day
+from omba.model.questions import ASKED, SHARE
 from omba.model.rows import label_order
 from omba.model.space import WindowRows
 from omba.spark.baskets import SparkBaskets
@@ -93,7 +94,7 @@ class OMBA(model.OMBA):
             self._check_span(source.clock, census.first, census.last, allow_late)
         builder = self._make_room(census, source)
         self.forecast.hold(self.product_vectors, self.evidence)
-        results = source.learn(parts, builder.payloads(self, census, QUERIES // parts + 1))
+        results = source.learn(parts, builder.payloads(self, census, (QUERIES // parts + 1, 2 * ASKED // parts + 1)))
         self._take_in(census, builder, [results[part] for part in sorted(results)])
         self.n_windows += 1
         return self
@@ -111,12 +112,13 @@ class OMBA(model.OMBA):
         for part, share in shares.items():
             self.prices.sums[products[part]] += share.sums
             self.prices.numbers[products[part]] += share.known
-        return PayloadBuilder(products, users, self._power_law())
+        day = ticks_of_day(window.clock) if window.timed else 0
+        return PayloadBuilder(products, users, self._power_law(), day)
 
     def _take_in(self, census: Census, builder: PayloadBuilder, results: list[Arrays]) -> None:
         """Add up what the parts counted, and merge what they learned."""
         if self.n_windows:
-            self._weigh_clues_by(results)
+            self._weigh_clues_by(results, census.baskets)
         sold = builder.product_counts(census, len(self.product_rows.vocabulary))
         self._judge(builder, results, sold, census.baskets)
         rows = np.flatnonzero(sold).astype(np.int32)
@@ -125,29 +127,31 @@ class OMBA(model.OMBA):
         self.evidence.add(rows, sold[rows], keys, key_counts, census.baskets, oversized)
         for sets, result in zip(builder.sets, results, strict=True):
             self.sets.watched[sets] += result["watched"]
+        days = [tick // builder.day if builder.day else self.n_windows for tick in (census.first, census.last)]
         for level, space in enumerate(self.spaces):
             mine = [at_level(result, level) for result in results]
+            sold = np.zeros(len(space.counts), np.int64)
             for users, share, result in zip(builder.users.values(), census.shares.values(), mine, strict=True):
-                space.counts[result["met_rows"]] += result["met"]
+                sold[result["met_rows"]] += result["met"]
                 space.user_counts[users] += share.visits
                 space.users.vectors[users], space.users.squares[users] = result["users"], result["user_squares"]
-                memory = space.memory
-                memory.rows[users], memory.strength[users] = result["memory_rows"], result["memory_strength"]
-                memory.mass[users] = result["memory_mass"]
+                known = {n.removeprefix("memory_"): array for n, array in result.items() if n.startswith("memory_")}
+                space.memory.put(users, known)
+            space.count_sales(sold, *days)
             changed = [Changed(each["rows"], each["vectors"], each["squares"]) for each in mine]
             merge(space.products.vectors, space.products.squares, changed)
         self.sets.look(self.product_vectors, self.evidence)
 
-    def _weigh_clues_by(self, results: list[Arrays]) -> None:
+    def _weigh_clues_by(self, results: list[Arrays], baskets: int) -> None:
         """Weigh the clues by the baskets that the parts picked, with what was known before the window."""
-        sizes = np.concatenate([np.diff(result["query_offsets"]) for result in results])
-        if not self.clues or len(sizes) == 0:
+        if not self.clues:
             return
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        items, users = (np.concatenate([result[name] for result in results]) for name in ("query_items", "query_users"))
-        rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
-        picked = WindowRows(offsets, items, np.ones(len(items), np.float32), users)
-        self._weigh_clues(picked, rng.permutation(len(sizes)), rng)
+        hidden, asked = (_picked(results, kind) for kind in ("query", "asked"))
+        if len(hidden.users):
+            rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
+            self._weigh_clues(hidden, rng.permutation(len(hidden.users)), rng)
+        n = min(ASKED, -(-baskets // SHARE))
+        self.questions.learn(self, asked, n, np.random.default_rng([self.seed, self.n_windows, 4]))
 
     def _judge(self, builder: PayloadBuilder, results: list[Arrays], sold: NDArray[np.int64], baskets: int) -> None:
         """Give the forecast what the parts counted of the pairs that it holds."""
@@ -160,6 +164,14 @@ class OMBA(model.OMBA):
                 cohort.baskets[1] += result["held_baskets"][0]
         if self.n_windows:
             self.forecast.judge(sold, baskets)
+
+
+def _picked(results: list[Arrays], kind: str) -> WindowRows:
+    """The baskets of one kind that the parts picked, as one window."""
+    sizes = np.concatenate([np.diff(result[f"{kind}_offsets"]) for result in results])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    items, users = (np.concatenate([result[f"{kind}_{name}"] for result in results]) for name in ("items", "users"))
+    return WindowRows(offsets, items, np.ones(len(items), np.float32), users, np.zeros(len(users), np.int32))
 
 
 def _rows(vocabulary: Vocabulary, labels: dict[int, Any]) -> dict[int, NDArray[np.int64]]:

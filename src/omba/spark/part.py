@@ -58,7 +58,10 @@ def read(payload: Arrays, baskets: pa.Table) -> WindowRows:
     order = sort_baskets(offsets, items)
     prices = pc.list_flatten(baskets["prices"]).to_numpy().astype(np.float32)[order]
     weights = read_prices(payload).weigh(items[order], prices, *payload["power_law"].tolist())
-    return WindowRows(offsets, items[order], weights, users.to_numpy().astype(np.int32))
+    day = int(payload["day"][0])
+    times = baskets["time"].to_numpy()
+    days = times // day if day else np.full(len(times), payload["seed"][1])
+    return WindowRows(offsets, items[order], weights, users.to_numpy().astype(np.int32), days.astype(np.int32))
 
 
 def read_prices(payload: Arrays) -> Prices:
@@ -114,15 +117,28 @@ def pairs(payload: Arrays, window: WindowRows) -> tuple[NDArray[np.uint64], NDAr
 
 
 def pick_queries(payload: Arrays, window: WindowRows) -> Arrays:
-    """A few baskets, by which the driver weighs the clues before it takes in what was learned of them."""
-    many = np.flatnonzero(np.diff(window.offsets) > 1)
-    chosen = np.sort(random(payload, 1).permutation(many)[: int(payload["queries"][0])])
+    """A few baskets, by which the driver weighs the clues before it takes in what was learned of them.
+
+    Those that hide a product of a basket have at least two; those that are asked of the whole catalogue may have one.
+    """
+    sizes, (queries, asked) = np.diff(window.offsets), payload["queries"].tolist()
+    many, any_size = np.flatnonzero(sizes > 1), np.arange(len(sizes))
+    hidden = pick(payload, window, random(payload, 1).permutation(many)[:queries])
+    whole = pick(payload, window, random(payload, 4).permutation(any_size)[:asked])
+    return {f"query_{name}": array for name, array in hidden.items()} | {
+        f"asked_{name}": array for name, array in whole.items()
+    }
+
+
+def pick(payload: Arrays, window: WindowRows, baskets: NDArray[np.int64]) -> Arrays:
+    """Some baskets in the model's own rows."""
+    chosen = np.sort(baskets)
     sizes = np.diff(window.offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.arange(offsets[-1]) + np.repeat(window.offsets[chosen] - offsets[:-1], sizes)
     users = np.append(payload["user_rows"], -1)[window.users[chosen]]
     items = payload["level0.rows"][window.items[places]]
-    return {"query_items": items.astype(np.int32), "query_offsets": offsets, "query_users": users.astype(np.int32)}
+    return {"items": items.astype(np.int32), "offsets": offsets, "users": users.astype(np.int32)}
 
 
 def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Generator) -> Arrays:
@@ -131,11 +147,16 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
     vectors, squares = mine["products"].copy(), mine["squares"].copy()
     places = mine["memory_rows"].shape[1]
     space = Space(mine["products"].shape[1], 0, level, places)
-    space.load(mine)
+    space.products.load(mine["products"], mine["squares"])
+    space.users.load(mine["users"], mine["user_squares"])
+    space.counts, space.user_counts = mine["counts"], mine["user_counts"]
+    users = np.arange(len(mine["users"]))
+    space.memory.grow(len(users))
+    space.memory.put(users, {name.removeprefix("memory_"): mine[name] for name in mine if name.startswith("memory_")})
     visits = window.users[window.users >= 0]
     if places and len(visits):
         # Memory holds rows of the whole model, because it lives on after the part.
-        space.memory.learn(window.offsets, mine["rows"].astype(np.int32)[window.items], window.users)
+        space.memory.learn(window.offsets, mine["rows"].astype(np.int32)[window.items], window.users, window.days)
     space.train(window, pace(payload, level), rng)
     now = space.products
     changed = np.flatnonzero((now.squares != squares).any(axis=1) | (now.vectors != vectors).any(axis=1))
@@ -145,12 +166,9 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
         "squares": now.squares[changed],
         "users": space.users.vectors,
         "user_squares": space.users.squares,
-        "memory_rows": space.memory.rows,
-        "memory_strength": space.memory.strength,
-        "memory_mass": space.memory.mass,
         "met_rows": mine["rows"][np.unique(window.items)],
         "met": np.unique(window.items, return_counts=True)[1],
-    }
+    } | {f"memory_{name}": array for name, array in space.memory.select(users).items()}
 
 
 def pace(payload: Arrays, level: int) -> Pace:

@@ -40,10 +40,14 @@ class PayloadBuilder:
         The rows of the users in each part.
     power_law
         Exponent and clip of the value weights.
+    day
+        Ticks of the window's clock in a day; 0 where it has none.
     """
 
-    def __init__(self, products: dict[int, Rows], users: dict[int, Rows], power_law: tuple[float, float]) -> None:
-        self.products, self.users, self.power_law = products, users, power_law
+    def __init__(
+        self, products: dict[int, Rows], users: dict[int, Rows], power_law: tuple[float, float], day: int
+    ) -> None:
+        self.products, self.users, self.power_law, self.day = products, users, power_law, day
         self.rows: list[Rows] = []
         self.held: list[Rows] = []
         self.sets: list[Rows] = []
@@ -55,17 +59,20 @@ class PayloadBuilder:
             counts[self.products[part]] += share.counts
         return counts
 
-    def payloads(self, model: OMBA, census: Census, queries: int) -> dict[int, Arrays]:
-        """The payload of each part; `queries` is how many baskets it gives back to weigh the clues by."""
+    def payloads(self, model: OMBA, census: Census, queries: tuple[int, int]) -> dict[int, Arrays]:
+        """The payload of each part; `queries` is how many baskets it gives back to weigh the clues by, for
+        the question among candidates and for those over the whole catalogue."""
         counts = model.spaces[0].counts + self.product_counts(census, len(model.spaces[0].counts))
         # Categories are counted by basket, which the census cannot: their negatives go by the windows before.
         drawn_by = [counts, *(space.counts for space in model.spaces[1:])]
         return {part: self._payload(model, part, share, drawn_by, queries) for part, share in census.shares.items()}
 
-    def _payload(self, model: OMBA, part: int, share: Share, drawn_by: list[NDArray[np.int64]], queries: int) -> Arrays:
+    def _payload(
+        self, model: OMBA, part: int, share: Share, drawn_by: list[NDArray[np.int64]], queries: tuple[int, int]
+    ) -> Arrays:
         products, users = self.products[part], self.users[part]
         rng = np.random.default_rng([model.seed, model.n_windows, part, 2])
-        payload: Arrays = {"seed": np.array([model.seed, model.n_windows, part]), "queries": np.array([queries])}
+        payload: Arrays = {"seed": np.array([model.seed, model.n_windows, part]), "queries": np.array(queries)}
         payload |= level(model.spaces[0], 0, products, users, share.visits, drawn_by[0], model.power, rng)
         rows = payload["level0.rows"]
         self.rows.append(rows)
@@ -80,6 +87,7 @@ class PayloadBuilder:
         payload["user_labels"] = label_bytes(share.users.to_pylist(), user_type(share.users))
         payload["user_rows"] = users
         payload |= {"sums": model.prices.sums[rows], "numbers": model.prices.numbers[rows]}
+        payload["day"] = np.array([self.day])
         payload |= {"anchor": np.array([model.prices.anchor]), "power_law": np.array(self.power_law)}
         payload["pace"] = np.array([model.learning_rate, model.tau, model.power, model.user_share])
         payload["pace_whole"] = np.array([model.negatives, model.epochs, int(model.user_targets)])
@@ -121,7 +129,6 @@ def level(
     else:
         rows = np.arange(len(counts))
         chances = counts
-    memory = space.memory
     arrays: Arrays = {
         "rows": rows,
         "products": space.products.vectors[rows],
@@ -131,10 +138,8 @@ def level(
         "users": space.users.vectors[users],
         "user_squares": space.users.squares[users],
         "user_counts": space.user_counts[users] + visits,
-        "memory_rows": memory.rows[users],
-        "memory_strength": memory.strength[users],
-        "memory_mass": memory.mass[users],
     }
+    arrays |= {f"memory_{name}": array for name, array in space.memory.select(users).items()}
     return {f"level{number}.{name}": array for name, array in arrays.items()}
 
 

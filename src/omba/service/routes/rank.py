@@ -56,6 +56,7 @@ def suggestions(served: Served, names: list[Any], user: Label | None, n: int, at
             {
                 "product": view.product_index.labels[one.row],
                 "score": round(one.score, 4),
+                "chance": None if one.chance is None else round(one.chance, 4),
                 "price": view.product_index.price(one.row),
                 "reasons": reasons(one.parts, labels),
             }

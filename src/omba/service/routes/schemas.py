@@ -201,6 +201,9 @@ class Reason(Strict):
 class Suggested(Strict):
     product: Name
     score: float
+    chance: float | None = Field(
+        description="The chance that it is bought on this visit, of an empty basket on the next; null of the past."
+    )
     price: float | None
     reasons: list[Reason]
 

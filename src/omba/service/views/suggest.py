@@ -2,7 +2,7 @@
 
 A score is a weighted sum of clues (`model.clues`). What a product j of the basket adds to it is its part of the cosine
 to the mean of the basket and of the closeness to the nearest product; what the customer adds is the cosine to the
-customer's vector, and habit. A reason's share is its part of all that speaks for the suggestion.
+customer's vector, and their habits. A reason's share is its part of all that speaks for the suggestion.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
-from omba.model.clues import SHARPNESS, field, name_columns
-from omba.model.memory import PRIOR
+from omba.model import recommend
+from omba.model.blend import Blend
+from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, name_columns
+from omba.model.memory import BOUGHT, PRIOR
+from omba.model.questions import remembered
+from omba.model.recommend import Kind
 from omba.model.space import Space
 from omba.service.views.quantised_index import best
 from omba.service.views.view import View
@@ -23,10 +27,16 @@ from omba.service.views.view import View
 Floats = NDArray[np.floating]
 Rows = NDArray[np.int32]
 CUSTOMER = "customer"
+OWN = ("user", "habit", "slow", "bought", "visit_share", "since_visits", "since_days", "once", "visits", "repeats")
+"""The clues that a customer adds."""
 FEW = 1_000
 """Products scored exactly: all of a small shop, of a large one the shortlist of the quantised index."""
 REASONS = 3
 """Reasons given for a suggestion, the weightiest first."""
+
+
+BEST_SELLERS, PARTNERS = 100, 100
+"""Best sellers, and products of the highest lift with each product of the basket, that a shortlist always holds."""
 
 
 @dataclass(frozen=True)
@@ -39,29 +49,67 @@ class Suggestion:
         The row of the product.
     score
         How well it goes with the basket and the customer.
+    chance
+        The chance that it is bought; None of the past, and of a model whose clues are not fitted.
     parts
         What each product of the basket, and last the customer, add to the score.
     """
 
     row: int
     score: float
+    chance: float | None
     parts: NDArray[np.float64]
 
 
-def suggest(view: View, context: list[int], user: Label | None, n: int) -> list[Suggestion]:
-    """The n products that go best with a basket (rows) and a customer: a shortlist first, then scored exactly."""
-    if not len(view.quantised_index.rows):
-        return []
+def suggest(view: View, context: list[int], user: Label | None, n: int, kind: Kind = "all") -> list[Suggestion]:
+    """The n products likeliest to be bought, given a basket (rows) and a customer: a shortlist, looked at exactly."""
     inside, user_row = np.array(context, np.int32), row_of_user(view, user)
-    looked_at, few = view.quantised_index.rows, max(FEW, 2 * n) + len(inside)
+    if view.model is None:
+        return suggest_of_past(view, inside, n)
+    model, rows = view.model, shortlist(view, inside, user_row, n)
+    found = recommend.suggest(model, inside, user_row, n, kind, rows)
+    chosen = np.array([one.row for one in found], np.int32)
+    features = exact_features(view, inside, user_row, chosen)
+    parts = parts_of(view, inside, user_row, chosen, features)
+    return [
+        Suggestion(one.row, one.utility, one.chance if model.clues else None, part)
+        for one, part in zip(found, parts, strict=True)
+    ]
+
+
+def suggest_of_past(view: View, context: Rows, n: int) -> list[Suggestion]:
+    """A past state has no model: there the cosine to the basket's mean is all."""
+    index = view.quantised_index.rows
+    rows = index[~np.isin(index, context)].astype(np.int32)
+    cosines = np.asarray(view.units(rows) @ middle(view.units(context)))
+    order = np.argsort(-cosines, kind="stable")[:n]
+    parts = parts_of(view, context, -1, rows[order], cosines[order][:, None])
+    found = zip(rows[order].tolist(), cosines[order].tolist(), parts, strict=True)
+    return [Suggestion(row, score, None, part) for row, score, part in found]
+
+
+def shortlist(view: View, context: Rows, user: int, n: int) -> Rows:
+    """The rows worth an exact look: all of a small shop; of a large one those that a first look finds, what the
+    customer remembers, what was bought with the basket, and the best sellers."""
+    assert view.model is not None
+    counts, few = view.product_index.counts, max(FEW, 2 * n) + len(context)
+    if len(counts) <= few:
+        return recommend.catalogue_rows(view.model)
+    looked_at = view.quantised_index.rows
     if len(looked_at) > few:
-        looked_at = looked_at[np.sort(best(rough_scores(view, inside, user_row), few))]
-    rows = looked_at[~np.isin(looked_at, inside)].astype(np.int32)
-    features, scores = exact_scores(view, inside, user_row, rows)
-    order = np.argsort(-scores, kind="stable")[:n]
-    parts = parts_of(view, inside, user_row, rows[order], features[order])
-    found = zip(rows[order].tolist(), scores[order].tolist(), parts, strict=True)
-    return [Suggestion(row, score, part) for row, score, part in found]
+        looked_at = looked_at[best(rough_scores(view, context, user), few)]
+    often = view.cached("best sellers", lambda: np.argsort(-counts, kind="stable")[: max(BEST_SELLERS, 2 * n)])
+    partners = [strong_partners(view, row) for row in context.tolist()]
+    return np.unique(np.concatenate([looked_at, often, remembered(view.model, user), *partners])).astype(np.int32)
+
+
+def strong_partners(view: View, row: int) -> Rows:
+    """The products of the highest lift with one, shrunk as the clue is."""
+    assert view.pair_index is not None
+    partners, together = view.pair_index.partners(row)
+    counts = view.product_index.counts
+    expected = counts[partners] * counts[row] / max(view.n_baskets, 1)
+    return partners[best((together + LIFT_PRIOR) / (expected + LIFT_PRIOR), PARTNERS)].astype(np.int32)
 
 
 def row_of_user(view: View, user: Label | None) -> int:
@@ -69,18 +117,17 @@ def row_of_user(view: View, user: Label | None) -> int:
     return -1 if user is None or view.model is None else view.model.user_rows.vocabulary.codes.get(user, -1)
 
 
-def exact_scores(view: View, context: Rows, user: int, rows: Rows) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The features and the scores of some rows, as the model gives them.
-
-    A past state has no model: there the cosine to the basket's mean is all.
-    """
-    model = view.model
-    if model is None:
-        cosines = np.asarray(view.units(rows) @ middle(view.units(context)))
-        return cosines[:, None], cosines
+def exact_features(view: View, context: Rows, user: int, rows: Rows) -> NDArray[np.float32]:
+    """The clues of some rows, as the model gives them."""
+    assert view.model is not None
     offsets, users = np.array([0, len(context)], np.int64), np.array([user], np.int32)
-    features = np.asarray(model.describe(offsets, context, users, rows[None, :])[0])
-    return features, model.blend.score(features)
+    return np.asarray(view.model.describe(offsets, context, users, rows[None, :])[0])
+
+
+def blend_of(view: View, context: Rows) -> Blend:
+    """The weights that answer for a basket: those of the question that is asked."""
+    assert view.model is not None
+    return recommend.blend_of(view.model, COMPLETE.name if len(context) else NEXT.name)
 
 
 def rough_scores(view: View, context: Rows, user: int) -> NDArray[np.float32]:
@@ -88,12 +135,13 @@ def rough_scores(view: View, context: Rows, user: int) -> NDArray[np.float32]:
 
     The cosines to the basket's mean, to the customer and, on average, to each product of the basket are all a product
     of one vector with the candidate's, so one pass over all candidates is enough; the closeness to the nearest product
-    is taken for that average, which it is for small cosines. Clues of categories are exact.
+    is taken for that average, which it is for small cosines. Clues of categories are exact. What a customer remembers
+    and what was bought with the basket are looked at exactly anyway.
     """
     model = view.model
-    if model is None:
-        return view.quantised_index.cosines(middle(view.units(context)))
-    space, weights = model.spaces[0], model.blend.weights_at(0)
+    assert model is not None
+    blend = blend_of(view, context)
+    space, weights = model.spaces[0], blend.weights_at(0)
     pull = weights["context"] * middle(space.products.vectors[context])
     if len(context):
         pull = pull + weights["nearest"] * view.units(context).mean(axis=0)
@@ -102,25 +150,25 @@ def rough_scores(view: View, context: Rows, user: int) -> NDArray[np.float32]:
     rows = view.quantised_index.rows
     score = view.quantised_index.cosines(pull) * np.float32(np.linalg.norm(pull))
     score = score + weights["popularity"] * view.log_share
-    if user >= 0:
-        bought, strength = space.memory.rows[user], space.memory.strength[user]
-        at = np.searchsorted(rows, bought[bought >= 0])
-        here = (at < len(rows)) & (rows[np.minimum(at, len(rows) - 1)] == bought[bought >= 0])
-        known = strength[bought >= 0][here] / np.exp(view.log_share[at[here]])
-        score[at[here]] += weights["habit"] * np.log(known / PRIOR + 1.0)
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         parents = model.hierarchy.parents
         offsets, users = np.array([0, len(context)], np.int64), np.array([user], np.int32)
         features = model.spaces[1].describe(offsets, parents[context], users, groups[None, :])[0]
-        score += model.blend.score(features, level=1)[parents[rows] + 1]
+        score += blend.score(features, level=1)[parents[rows] + 1]
     return np.asarray(score, np.float32)
 
 
-def habit(space: Space, user: int, clue: Floats) -> Floats:
-    """Habit against a product that the customer has not bought lately."""
-    return np.asarray(clue - np.log(PRIOR / (space.memory.mass[user] + PRIOR)), np.float32)
+def of_customer(space: Space, user: int, clues: NDArray[Any], level: int, weights: dict[str, float]) -> Floats:
+    """What a customer's vector and habits add, against a product that they do not remember."""
+    memory = space.memory
+    bought = float(memory.totals[user, BOUGHT])
+    unknown = {"habit": np.log(PRIOR / (memory.mass[user] + PRIOR)), "slow": np.log(PRIOR / (bought + PRIOR))}
+    total = np.zeros(len(clues))
+    for name in OWN:
+        total += weights[name] * (clues[field(name, level)].astype(float) - unknown.get(name, 0.0))
+    return total
 
 
 def middle(units: Floats) -> Any:
@@ -137,15 +185,15 @@ def parts_of(view: View, context: Rows, user: int, rows: Rows, features: NDArray
         parts[:, :-1] = view.units(rows) @ view.units(context).T / max(len(context), 1)
         return parts
     clues = name_columns(features)
+    blend = blend_of(view, context)
     for level, space in enumerate(model.spaces):
-        weights, mine, theirs = model.blend.weights_at(level), rows, context
+        weights, mine, theirs = blend.weights_at(level), rows, context
         if level:
             mine, theirs = model.hierarchy.parents[rows], model.hierarchy.parents[context]
         known = theirs >= 0
         parts[:, :-1][:, known] += of_basket(space.products.vectors, mine, theirs[known], weights)
         if user >= 0:
-            taste, bought = clues[field("user", level)], habit(space, user, clues[field("habit", level)])
-            parts[:, -1] += weights["user"] * taste.astype(float) + weights["habit"] * bought.astype(float)
+            parts[:, -1] += of_customer(space, user, clues, level, weights)
     return parts
 
 
