@@ -472,6 +472,10 @@ class OMBA:
         """How likely every product is to be in the next basket of each query's user, as `complete_scores`."""
         return recommend.score_catalogue(self, NEXT.name, queries)
 
+    def score_catalogue(self, queries: CodedQueries) -> NDArray[np.float32]:
+        """The score of every product for each query: `complete_scores`, or `next_scores` where no basket holds any."""
+        return self.complete_scores(queries) if len(queries.items) else self.next_scores(queries)
+
     def _label(self, found: Iterable[recommend.Suggestion]) -> list[tuple[Label, float]]:
         return [(self.product_rows.vocabulary[one.row], one.chance) for one in found]
 

@@ -213,6 +213,35 @@ class Suggestions(Strict):
     unknown: list[Name] = Field(description="Products and user that the model does not know, and that were left out.")
 
 
+class Habit(Strict):
+    product: Name
+    count: int = Field(description="Visits at which it was bought, since it is remembered.")
+    last: str | int = Field(description="When last: a date, or a number where the baskets have days or no time.")
+    every: float | None = Field(description="Days from one purchase to the next, on average.")
+    due: bool = Field(description="Whether most of that time has passed.")
+
+
+class Expected(Strict):
+    product: Name
+    chance: float | None = Field(description="The chance that it is in the next basket.")
+    price: float | None
+    count: int
+    last: str | int | None
+    every: float | None
+    due: bool
+    reasons: list[Reason]
+
+
+class CustomerPage(Strict):
+    id: Name
+    visits: int
+    last: str | int | None = Field(description="When the last visit was.")
+    expected_size: float = Field(description="How many products the next basket is expected to hold.")
+    products: list[Habit] = Field(description="What the customer buys, the strongest habit first.")
+    rebuy: list[Expected] = Field(description="What they will likeliest buy again.")
+    discover: list[Expected] = Field(description="What is new to them, and likeliest.")
+
+
 class Map(Strict):
     """Columns, a place for each product."""
 
