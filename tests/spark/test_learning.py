@@ -155,7 +155,7 @@ def test_a_failure_in_an_executor_is_one_sentence(session: Any, world: Baskets) 
     model = spark.OMBA(partitions=2, dim=8)
     census = LocalWindow(day).census(2, 0.0)
     builder = model._make_room(census, LocalWindow(day))
-    payloads = builder.payloads(model, census, 10)
+    payloads = builder.payloads(model, census, (10, 10))
     payloads[0].pop("labels")
     with on_spark(session, day).cut() as windows, pytest.raises(SparkError) as error:
         windows[0].learn(2, payloads)

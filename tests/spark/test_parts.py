@@ -66,7 +66,7 @@ def test_a_task_gives_the_same_bytes_in_whatever_order_its_rows_arrive(world: Ba
     day = LocalWindow(next(world.windows("1d")))
     model = spark.OMBA(partitions=1, dim=8)
     census = day.census(1, 0.0)
-    payloads = model._make_room(census, day).payloads(model, census, 10)
+    payloads = model._make_room(census, day).payloads(model, census, (10, 10))
     rows = pa.concat_tables([day._table(1), window.lines(payloads)], promote_options="default")
     mixed = rows.take(pa.array(np.random.default_rng(0).permutation(len(rows))))
     found = window.collect(pa.Table.from_batches(window.learn_task(mixed.to_batches(100))))[0]

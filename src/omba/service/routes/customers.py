@@ -30,10 +30,15 @@ def customer(served: Served, id: schemas.Text, n: Annotated[int, Query(ge=1, le=
         raise UnknownError(f"customer {id!r} is not known to the model{nearest(id, codes)}")
     known = view.model.customer(label)
     habits = {one.product: one for one in known.products}
-    suggested = {
-        kind: [record(view, one, habits) for one in suggest(view, [], label, n, kind)] for kind in recommend.KINDS[1:]
-    }
-    return answer({"id": label, **recommend.as_record(known), **suggested})
+    rebuy, discover = suggest(view, [], label, n, "rebuy"), suggest(view, [], label, n, "discover")
+    return answer(
+        {
+            "id": label,
+            **recommend.as_record(known),
+            "rebuy": [record(view, one, habits) for one in rebuy],
+            "discover": [record(view, one, habits) for one in discover],
+        }
+    )
 
 
 def record(view: View, one: Suggestion, habits: dict[Any, recommend.Remembered]) -> dict[str, Any]:
