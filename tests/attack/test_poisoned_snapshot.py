@@ -86,7 +86,7 @@ HARMS = {
     "shorter vectors": with_array("space0.products", lambda array: array[:, :-1]),
     "another kind": with_array("space0.products", lambda array: array.astype(np.float64)),
     "memory out of bounds": with_array("space0.memory_rows", set_first(10**6)),
-    "memory cut": with_array("space0.memory_strength", lambda array: array[:, :-5]),
+    "memory cut": with_array("space0.memory_strength", lambda array: array[:-5]),
     "sets out of bounds": with_array("sets.members", lambda array: np.array([[0, 1, 41]], np.int32)),
     "pairs out of bounds": with_array("evidence.keys", set_first(2**63)),
     "pairs cut": with_array("evidence.values", lambda array: array[:-1]),

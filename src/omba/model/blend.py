@@ -63,6 +63,8 @@ class Blend:
 
     def fill(self, names: tuple[str, ...], weights: Floats, hessian: Floats) -> None:
         """Take over weights by the names of their clues; a clue that is not among them begins with none."""
+        if weights.shape != (len(names),) or hessian.shape != (len(names),) * 2:
+            raise ValueError(f"{len(weights)} weights are given for {len(names)} clues")
         mine = [self.names.index(name) for name in names if name in self.names]
         theirs = [at for at, name in enumerate(names) if name in self.names]
         self.weights, self.hessian = np.zeros(len(self.names)), np.eye(len(self.names)) * CAUTION

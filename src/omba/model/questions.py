@@ -177,8 +177,10 @@ class Questions:
         for name, blend in self.blends.items():
             blend.fill(tuple(names[name]), state[f"blend.{name}.weights"], state[f"blend.{name}.hessian"])
         for name, calibration in self.calibrations.items():
-            calibration.weights = state[f"calibration.{name}.weights"]
-            calibration.hessian = state[f"calibration.{name}.hessian"]
+            weights, hessian = state[f"calibration.{name}.weights"], state[f"calibration.{name}.hessian"]
+            if weights.shape != calibration.weights.shape or hessian.shape != calibration.hessian.shape:
+                raise ValueError(f"the calibration of {name!r} has {len(weights)} weights")
+            calibration.weights, calibration.hessian = weights, hessian
 
 
 def expected_size(model: OMBA, user: int) -> float:

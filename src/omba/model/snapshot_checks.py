@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.model.memory import PLACES
+
 Size = str | int | None
 
 
@@ -79,9 +81,15 @@ def _space(level: int, rows: str) -> dict[str, ArrayCheck]:
         "user_squares": ArrayCheck("float32", ("users", "dim")),
         "counts": counts(rows),
         "user_counts": counts("users"),
-        "memory_rows": ArrayCheck("int32", ("users", None), least=-1, below=rows),
-        "memory_strength": ArrayCheck("float32", ("users", None)),
+        "recent": ArrayCheck("float64", (rows,)),
+        "today": ArrayCheck("int64", (1,), least=-(2**31), below=2**31),
+        "memory_rows": ArrayCheck("int32", least=0, below=rows),
+        "memory_strength": ArrayCheck("float32"),
+        **{f"memory_{name}": ArrayCheck("int32", least=0) for name in ("counts", "last_visit")},
+        **{f"memory_{name}": ArrayCheck("int32") for name in ("first_day", "last_day")},
+        "memory_lengths": counts("users"),
         "memory_mass": ArrayCheck("float32", ("users",)),
+        "memory_totals": ArrayCheck("int32", ("users", 3), least=0),
     }
     return {f"space{level}.{name}": check for name, check in checks.items()}
 
@@ -105,6 +113,12 @@ CHECKS: dict[str, ArrayCheck] = {
     "prices.anchor": ArrayCheck("float64", (1,)),
     "blend.weights": ArrayCheck("float64"),
     "blend.hessian": ArrayCheck("float64", (None, None)),
+    **{
+        f"questions.{part}.{name}.{what}": ArrayCheck("float64", sides)
+        for part in ("blend", "calibration")
+        for name in ("complete", "next")
+        for what, sides in (("weights", (None,)), ("hessian", (None, None)))
+    },
     "forecast.sizes": counts(3),
     "forecast.theta": ArrayCheck("float64"),
     "forecast.information": ArrayCheck("float64", (None, None)),
@@ -123,8 +137,7 @@ SAME_LENGTH = (
     ("evidence.keys", "evidence.values"),
     ("sets.members", "sets.watched", "sets.since"),
     ("prices.sums", "prices.numbers"),
-    ("space0.memory_rows", "space0.memory_strength"),
-    ("space1.memory_rows", "space1.memory_strength"),
+    *(tuple(f"space{level}.memory_{name}" for name in PLACES) for level in (0, 1)),
     ("forecast.a", "forecast.b", "forecast.cosine", "forecast.later", "forecast.n_a", "forecast.n_b", "forecast.n_ab"),
 )
 """Arrays that are columns of one table."""
@@ -137,16 +150,7 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]) -
         if found:
             raise ValueError(f"{name} {found}")
     for columns in SAME_LENGTH:
-        if (
-            len(
-                {
-                    arrays[name].shape[:2] if "memory" in name else len(arrays[name])
-                    for name in columns
-                    if name in arrays
-                }
-            )
-            > 1
-        ):
+        if len({len(arrays[name]) for name in columns if name in arrays}) > 1:
             raise ValueError(f"{' and '.join(columns)} are not of the same length")
     keys = arrays["evidence.keys"]
     if (
