@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS ?= 2
 
-.PHONY: demo test quick lint types tests quick-tests system bench format clean
+.PHONY: demo test quick lint types tests quick-tests system bench attack format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -53,6 +53,10 @@ system:
 bench:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
 	.venv-bench/bin/python benchmarks/bench.py $(SUITES)
+
+# Five minutes of what an attacker would try, on loopback alone; it prints how often, and stops by itself.
+attack: $(VENV)/.test
+	$(BIN)/python tests/attack/attack.py $(MINUTES)
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix

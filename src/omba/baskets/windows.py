@@ -9,11 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baskets.clock import MICROSECONDS, Clock
+from omba.baskets.clock import MICROSECONDS, MOST_DAYS, Clock
 from omba.errors import InputError
 
 DEFAULT_COUNT = 1_000
 """Baskets a window where the stream has no clock."""
+
+DAYS = {"d": 1, "h": 1 / 24, "m": 1 / 1440, "week": 7, "month": 31}
+MOST_COUNT = 10**9
+"""Days of each unit, and units of a window at most."""
 
 _SPAN = re.compile(r"^\s*(\d*)\s*([a-z]*)\s*$")
 _NAMES = {
@@ -55,6 +59,8 @@ class Every:
         match = _SPAN.match(str(every).lower())
         count = int(match[1] or 1) if match else 0
         unit = "baskets" if match and match[1] and not match[2] else _NAMES.get(match[2], "") if match else ""
+        if count * DAYS.get(unit, 0) > MOST_DAYS or count > MOST_COUNT:
+            raise InputError(f"a window of {str(every)[:60]!r} is too long: it may be {MOST_DAYS:,} days at most")
         if count < 1 or not unit:
             raise InputError(
                 f"a window of {every!r} is not known: write '1d', '1h', '7d', 'week', 'month', or a number of baskets"

@@ -18,6 +18,8 @@ from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, mining_input
 
+MANY = 10_000
+"""Rules from which on a word is said before they are looked for."""
 SHOWN = {
     "count": "together",
     "expected_lift": "expected lift",
@@ -60,6 +62,8 @@ def rules(
         product, antecedent, consequent, category, min_price, max_price, status, length,
         minimum=bounds(minimum), maximum=bounds(maximum), text=text,
     )  # fmt: skip
+    if top > MANY:
+        terminal.say(f"up to {top:,} rules are looked for: of a large shop that takes minutes", "dim")
     baskets = None if evidence is None else read(evidence, ColumnOptions())
     found = mine_rules(
         OMBA.load(model), top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)

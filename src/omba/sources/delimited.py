@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -14,9 +16,13 @@ from omba.errors import InputError
 from omba.sources.columns import list_names
 from omba.sources.engine import Engine, literal
 from omba.sources.files import FileSource, explain_unpacking, open_text, unpack, utf8_error
-from omba.sources.formats import is_tabbed
+from omba.sources.formats import compression_of, is_tabbed
 
 SEPARATORS = ",;\t|"
+MOST_COLUMNS, LONGEST_HEADER = 5_000, 2**20
+"""Columns, and letters, of a header: what has more is no header, and would be worked on for minutes."""
+LONGEST_LINE = 2_000_000
+"""Bytes of a line that DuckDB reads; at the end of a file it passes over a longer one in silence."""
 csv.field_size_limit(sys.maxsize)
 
 
@@ -29,6 +35,8 @@ class Delimited(FileSource):
         super().__init__(paths, engine)
         self.headers = {path: read_header(path) for path in paths}
         self.files = {path: unpack(path, engine) for path in paths}
+        for file in self.files.values():
+            check_last_line(file)
         self.columns = dict.fromkeys(self.headers[paths[0]][1], "VARCHAR")
 
     def load(self, engine: Engine, names: list[str]) -> str:
@@ -79,14 +87,43 @@ def read_header(path: Path) -> tuple[str, list[str]]:
     """The separator and the names of the columns; a name that comes again gets its number."""
     try:
         with explain_unpacking(path), open_text(path) as stream:
-            first = stream.readline()
+            lines = _header_lines(stream, path)
+            first = next(lines, "")
             separator = "\t" if is_tabbed(path) else find_separator(first)
-            names = next(csv.reader(chain([first], stream), delimiter=separator), [])
+            names = next(csv.reader(chain([first], lines), delimiter=separator), [])
     except UnicodeDecodeError:
         raise utf8_error(path) or InputError(f"{str(path)!r} is not UTF-8: convert it") from None
     if not any(names):
         raise InputError(f"{str(path)!r} is empty: give a file with at least a basket in it")
-    return separator, [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{str(path)!r} has {len(names):,} columns: give a file with {MOST_COLUMNS:,} at most")
+    first_of = {name: place for place, name in reversed(list(enumerate(names)))}
+    return separator, [name if first_of[name] == i else f"{name}_{i}" for i, name in enumerate(names)]
+
+
+def _header_lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """The first lines of a file, of which a header may need several; they end where no header is that long."""
+    left = LONGEST_HEADER
+    while left > 0 and (line := stream.readline(left)):
+        left -= len(line)
+        if left <= 0:
+            raise InputError(
+                f"the first line of {str(path)!r} has more than {LONGEST_HEADER:,} letters: give a file with a header"
+            )
+        yield line
+
+
+def check_last_line(path: Path) -> None:
+    """Refuse a file whose last line is too long to be read."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size > LONGEST_LINE and compression_of(path) is None:
+            stream.seek(size - LONGEST_LINE)
+            if b"\n" not in stream.read(LONGEST_LINE - 1):
+                raise InputError(
+                    f"the last line of {str(path)!r} has more than {LONGEST_LINE:,} bytes: look for a quote left open, "
+                    "or correct it"
+                )
 
 
 def find_separator(line: str) -> str:

@@ -60,7 +60,7 @@ def _json_error(path: Path) -> InputError | None:
         for number, line in enumerate(stream, 1):
             try:
                 json.loads(line or "{}")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return InputError(
                     f"line {number:,} of {str(path)!r} is no JSON object ({error}): write one object a line"
                 )

@@ -15,6 +15,9 @@ from omba.sources.formats import PARQUET
 FILE_BITS = 40
 """Bits of a row's number that count within its file."""
 
+OWN = {"file_index", "file_row_number"}
+"""Columns that DuckDB adds to those of a file, unless the file has them itself."""
+
 
 class Parquet(FileSource):
     """One or more Parquet files; columns are matched by name."""
@@ -34,6 +37,10 @@ class Parquet(FileSource):
 
     def load(self, engine: Engine, names: list[str]) -> str:
         columns = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(names))
+        if OWN & {name.casefold() for name in self.columns}:
+            # The file's own columns hide those of DuckDB: the rows are copied, and known by their place in the copy.
+            engine.execute(f"CREATE TABLE parquet AS SELECT {columns} FROM {self.sql}")
+            return "(SELECT *, rowid AS row FROM parquet)"
         row = f"(file_index::BIGINT << {FILE_BITS}) + file_row_number AS row"
         engine.execute(f"CREATE VIEW parquet AS SELECT {columns}, {row} FROM {self.sql}")
         return "parquet"

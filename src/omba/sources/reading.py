@@ -105,6 +105,9 @@ def _open_stream(
         found = _open_files(source, given, form, engine) if isinstance(source, str | Path) else FrameSource(source)
         found, given = _unnest(found, given, engine)
         columns = resolve(given, attributes, list(found.columns), found.title)
+        for name in [name for name, column in columns.attributes.items() if is_nested(found.columns[column])]:
+            # Products are described by words and numbers; what is more than one says nothing of a category.
+            found.notes.append(f"column {columns.attributes.pop(name)!r} holds lists or structures, and is left out")
         if columns.recognised:
             found.notes.insert(0, f"recognised {columns}")
             log.info("%s: recognised %s", found.title, columns)
@@ -112,6 +115,15 @@ def _open_stream(
     except BaseException:
         engine.close()
         raise
+
+
+def is_nested(kind: str) -> bool:
+    """Whether values of a type of DuckDB hold several.
+
+    >>> [is_nested(kind) for kind in ("VARCHAR[]", "MAP(VARCHAR, BIGINT)", "VARCHAR")]
+    [True, True, False]
+    """
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
 
 
 def _open_files(source: str | Path, given: Mapping[str, str | None], form: Form | None, engine: Engine) -> Source:
