@@ -11,19 +11,15 @@ from omba.baskets import Baskets
 from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
-from omba.rules import Filter, Rules
-from omba.rules.from_model import mine_rules
+from omba.rules import Rules
 from omba.store import ModelFolder
 
 TITLE = "The Complete Journey"
 MODEL = "model"
 THREADS = 2
-STRONGEST, SUGGESTED = 25, 12
-"""Rules and unseen pairs in the report; fewer are printed."""
 PRINTED = 12
+"""Rules and unseen pairs that are printed; the report has more."""
 SPARE = ("cosine", "90% interval")
-KNOWN = 1_500
-"""Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +48,10 @@ def run(baskets: Baskets, folder: Path) -> Demo:
         for window in baskets.windows("1d"):
             keeper.learn(model, window)
             advance(len(window), f"{report.period(window).split(' to ')[0]}")
-    strongest = mine_rules(model, top=STRONGEST, evidence=baskets)
-    unseen = mine_rules(
-        model, top=SUGGESTED, evidence=baskets, where=Filter(status="unseen"), min_count=len(baskets) // KNOWN
-    )
-    demo = Demo(model, strongest, unseen, folder)
+    found = report.of_model(model, TITLE, baskets)
+    demo = Demo(model, found.strongest, found.unseen, folder)
     keeper.finish(model)
-    report.write(report.findings(TITLE, model, baskets, strongest, unseen), demo.report)
+    report.write(found, demo.report)
     return demo
 
 

@@ -14,6 +14,7 @@ from omba.cli.diff import diff
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
+from omba.cli.report import report
 from omba.cli.reproduce import reproduce
 from omba.cli.rules import explain, rules
 from omba.cli.serve import serve, token
@@ -33,6 +34,7 @@ for command in (
     rank,
     next_basket,
     diff,
+    report,
     evaluate,
     truth,
     reproduce,

@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock
 from omba.model import OMBA
-from omba.rules import Rules
+from omba.rules import Filter, Rules
 from omba.rules.explain import Explanation
+from omba.rules.from_model import mine_rules
+from omba.rules.nearest import MIN_COUNT
 from omba.rules.theory import PAPER, Fit, choose, measured_scale
 
+STRONGEST, SUGGESTED = 25, 12
+"""Rules and unseen pairs in a report."""
+KNOWN = 1_500
+"""Both products of an unseen pair were in a basket of so many: of rarer ones, that they never met says little."""
 FEWEST = 5
 """Baskets a pair of the cloud was in at least: below, lift is mostly luck."""
 BRIDGES = 2
@@ -58,11 +64,11 @@ class Findings:
     settings: str
 
 
-def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen: Rules) -> Findings:
-    """Gather what there is to tell."""
+def findings(title: str, model: OMBA, baskets: Baskets | None, strongest: Rules, unseen: Rules) -> Findings:
+    """Gather what there is to tell. Without the baskets, which a model does not keep, there is no chart of weeks."""
     facts = [
         (f"{model.n_baskets:,}", "baskets"),
-        (f"{baskets.n_items:,}", "products in them"),
+        (f"{int(model.product_counts.sum()) if baskets is None else baskets.n_items:,}", "products in them"),
         (f"{len(model.products):,}", "different products"),
         (f"{len(model.users):,}", "shoppers"),
         (f"{model.n_windows:,}", "windows learned"),
@@ -70,23 +76,46 @@ def findings(title: str, model: OMBA, baskets: Baskets, strongest: Rules, unseen
     learned = model.product_vectors[model.product_counts >= FEWEST]
     return Findings(
         title=title,
-        period=period(baskets),
+        period=last_moment(model) if baskets is None else period(baskets),
         facts=[fact for fact in facts if fact[0] != "0"],
         strongest=strongest,
         unseen=unseen,
         reasons=[reason(unseen.explain(rule.antecedents[0], rule.consequents[0])) for rule in unseen],
         cloud=cloud(model),
-        weeks=weeks(baskets),
+        weeks=None if baskets is None else weeks(baskets),
         fits=[PAPER, choose(measured_scale(learned), len(model.products))],
         settings=repr(model),
     )
+
+
+def of_model(model: OMBA, title: str = "What belongs together", baskets: Baskets | None = None) -> Findings:
+    """The findings of a model, with the rules and the unseen pairs that belong into a report.
+
+    Where the baskets are at hand, they are counted exactly; else the model tells what it counted itself.
+    """
+    n = model.n_baskets if baskets is None else len(baskets)
+    strongest = mine_rules(model, top=STRONGEST, evidence=baskets)
+    least = max(MIN_COUNT, n // KNOWN)
+    unseen = strongest[:0]
+    if int((model.product_counts >= least).sum()) > 1:
+        unseen = mine_rules(model, top=SUGGESTED, evidence=baskets, where=Filter(status="unseen"), min_count=least)
+    return findings(title, model, baskets, strongest, unseen)
+
+
+def last_moment(model: OMBA) -> str:
+    """Until when a model has learned."""
+    moment = None if model.clock is Clock.NONE else model.clock.show(model.last_time)
+    if moment is None:
+        return "in the order they came"
+    return f"until day {moment}" if isinstance(moment, int) else f"until {moment:%-d %B %Y}"
 
 
 def reason(explanation: Explanation) -> str:
     """Why a pair is expected, in a line: what both are bought with, and who buys both."""
     parts = []
     if explanation.bridges:
-        parts.append(f"both go with {' and '.join(str(bridge.product) for bridge in explanation.bridges[:BRIDGES])}")
+        bridges = [explanation.show(bridge.product) for bridge in explanation.bridges[:BRIDGES]]
+        parts.append(f"both go with {' and '.join(bridges)}")
     if explanation.shoppers is not None and explanation.shoppers.number > explanation.shoppers.chance:
         buyers = (
             "1 shopper buys" if explanation.shoppers.number == 1 else f"{explanation.shoppers.number:,} shoppers buy"

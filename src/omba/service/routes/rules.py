@@ -24,18 +24,25 @@ router = APIRouter(tags=["rules"], responses=PROBLEMS)
 
 @router.get("/rules", response_model=schemas.Rules)
 def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> Response:  # type: ignore[valid-type]
-    """The rules that fulfil every filter given, a page of them. `min_` and `max_` bound any measure."""
+    """The rules that fulfil every filter given, a page of them. `min_` and `max_` bound any measure.
+
+    Of the present all counted pairs are looked at, of the past the rules that were kept.
+    """
     asked: Any = query
     view = served.published.at(asked.at)
-    places = view.rule_index.find(filter_of(asked), asked.sort, asked.order)
-    page = places[asked.offset : asked.offset + asked.limit]
+    where, search = filter_of(asked), view.rule_search
+    if search is not None:
+        total, page = search.page(where, asked.sort, asked.order, asked.offset, asked.limit)
+    else:
+        places = view.rule_index.find(where, asked.sort, asked.order)
+        total, page = len(places), view.rule_index.take(places[asked.offset : asked.offset + asked.limit])
     return answer(
         {
-            "total": len(places),
+            "total": total,
             "offset": asked.offset,
             "limit": asked.limit,
             "sort": asked.sort or DEFAULT_SORT,
-            "rules": view.rule_index.take(page),
+            "rules": page,
         }
     )
 

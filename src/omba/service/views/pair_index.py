@@ -99,6 +99,18 @@ class PairIndex:
         pairs = self._candidates(left, right, self.given.evidence.pairs(left, right), self._scope)
         return build_table(self.given, [pairs], self.hashing, adjust=False)
 
+    def directed(self, left: Rows, right: Rows) -> Rules:
+        """Pairs as rules, each from left to right."""
+        pairs = self.candidates(left, right, self.given.evidence.pairs(left, right))
+        return build_table(self.given, [pairs], self.hashing, adjust=False)
+
+    def candidates(self, left: Rows, right: Rows, count: Rows) -> Candidates:
+        """Pairs that were counted, with their forecast, each from left to right."""
+        given, cosine = self.given, cosines(self.given.vectors, left, right)
+        expected, low, high = given.expect(left, right, cosine, count)
+        seen = np.ones(len(left), bool)
+        return Candidates(left[:, None], right, cosine, count, given.counts[left], expected, low, high, seen)
+
     def _candidates(self, left: Rows, right: Rows, count: Rows, scope: Scope) -> Candidates:
         cosine = cosines(self.given.vectors, left, right)
         return Candidates.of_pairs(self.given, scope, left, right, cosine, count)

@@ -22,6 +22,7 @@ from omba.service.views.pair_index import PairIndex
 from omba.service.views.product_index import ProductIndex
 from omba.service.views.quantised_index import QuantisedIndex, best
 from omba.service.views.rule_index import RuleIndex
+from omba.service.views.rule_search import RuleSearch
 
 T = TypeVar("T")
 
@@ -84,7 +85,7 @@ class View:
 
     def ready(self) -> View:
         """Work out now what requests will need."""
-        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts
+        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts, self.rule_search
         return self
 
     @property
@@ -107,6 +108,11 @@ class View:
         if self.model is None or not len(self.product_index):
             return None
         return PairIndex.of(self.model, self.catalogue, self.rule_index.table.hashing)
+
+    @cached_property
+    def rule_search(self) -> RuleSearch | None:
+        """Filters and orders over all counted pairs; of the present alone."""
+        return None if self.pair_index is None else RuleSearch(self.rule_index, self.pair_index)
 
     @cached_property
     def pair_counts(self) -> PairCounts | None:
