@@ -1,5 +1,5 @@
 import { equal, test } from "./check.js";
-import { code, cutLabel, inCapitals, ruleCodes, ruleLink, ruleText, score, sides, statusMark } from "/static/labels.js";
+import { code, cutLabel, inCapitals, parts, ruleCodes, ruleLink, ruleText, score, sides, statusMark } from "/static/labels.js";
 import { learn } from "/static/names.js";
 
 const rule = { key: "k", antecedents: ["tea", "cup"], consequents: ["milk"] };
@@ -17,8 +17,15 @@ test("a rule of products known by number is written by their names", () => {
 
 test("a name that is cut keeps its end, and all of its text", () => {
   learn("84997B", "RED 3 PIECE RETROSPOT CUTLERY SET 2");
-  equal([...cutLabel("84997B").children].map((part) => part.textContent), ["RED 3 PIECE RETROSPOT CUTL", "ERY SET 2"]);
+  equal([...cutLabel("84997B").children].map((part) => part.textContent), ["RED 3 PIECE RETROSPOT CUTLERY", " SET 2"]);
   equal([...cutLabel("tea cup").children].map((part) => part.textContent), ["tea cup"]);
+});
+
+test("a name is cut before its last words", () => {
+  equal(parts("CHILDS GARDEN TROWEL BLUE"), ["CHILDS GARDEN TROWEL", " BLUE"]);
+  equal(parts("HISPANIC CARBONATED BEVERAGES"), ["HISPANIC CARBONATED", " BEVERAGES"]);
+  equal(parts("A LONG NAME OF EXTRAORDINARINESS"), ["A LONG NAME OF EXTRAORD", "INARINESS"]);
+  equal(parts("SHORT NAME 7"), ["", "SHORT NAME 7"]);
 });
 
 test("labels stand beside names, and nowhere else", () => {

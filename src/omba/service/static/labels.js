@@ -5,8 +5,6 @@ import { addressWith, change, here } from "./route.js";
 import { codeOf, learn, learnRule, nameOf, want } from "./names.js";
 import * as format from "./format.js";
 
-const END = 9;
-
 // A name all in capitals is set smaller: it says the same, and shouts less.
 export function label(product) {
   return named(product, h("span.name"), (span, name) => (span.textContent = name));
@@ -14,8 +12,17 @@ export function label(product) {
 
 // A name for a line of one's own choosing: where there is no room for all of it, its middle goes and its end stays.
 export function cutLabel(product) {
-  return named(product, h("span.name.cut"), (span, name) => fill(span, name.length < 2 * END ? h("span.end", {}, name)
-    : [h("span.start", {}, name.slice(0, -END)), h("span.end", {}, name.slice(-END))]));
+  return named(product, h("span.name.cut"), (span, name) => {
+    const [start, end] = parts(name.trim().replace(/\s+/g, " "));
+    fill(span, start && h("span.start", {}, start), h("span.end", {}, end));
+  });
+}
+
+// A name in two: its end is the last words of five letters or more, or of a name without spaces nine letters.
+export function parts(name) {
+  if (name.length < 18) return ["", name];
+  const end = /(?= .{4,11}$)(?! .{0,10} .{4,}$) .*$/.exec(name)?.index ?? name.length - 9;
+  return [name.slice(0, end), name.slice(end)];
 }
 
 function named(product, span, write) {
