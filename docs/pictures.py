@@ -53,7 +53,6 @@ def take(address: str, folder: Path) -> None:
         for name, where in VIEWS.items():
             show(page, f"{address}/{where}")
             page.screenshot(path=folder / f"{name}.png")
-            make_small(folder / f"{name}.png")
             print(folder / f"{name}.png")
         browser.close()
 
@@ -67,15 +66,6 @@ def show(page: Any, address: str) -> None:
         page.click(".body .row[data-row='0'] .of-rule")
         page.wait_for_selector("#panel .interval")
     page.wait_for_timeout(2_000)
-
-
-def make_small(path: Path) -> None:
-    """A picture in 256 colours, which is all that a page of paper and ink needs."""
-    from PIL import Image
-
-    with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ VIEWS = {
     "products": "#/product",
     "map": "#/map?product=dairy%20basics",
     "basket": "#/basket?p=dairy%20basics&p=bakery%20basics&user=customer%207",
-    "customers": "#/customers",
+    "customers": "#/customers/customer%207",
 }
 
 

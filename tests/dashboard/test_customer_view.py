@@ -79,3 +79,17 @@ def test_an_unknown_customer_gets_a_friendly_sentence(customers):
     assert "Nobody of that name has bought here" in page.text_content(".lede")
     assert page.locator(".error").count() == 0
     assert page.is_visible("[aria-label='Find a customer']")
+
+
+def test_the_page_shows_what_the_service_knows_of_a_customer(dashboard, server):
+    told = server.get("/customers/customer%207")
+    page = dashboard.open("#/customers/customer%207")
+    assert page.text_content("h1") == "Customer customer 7"
+    assert page.text_content(".lede").startswith(f"{told['visits']} visits")
+    for place, kind in enumerate(("rebuy", "discover")):
+        lines = page.locator(".pair section").nth(place).locator("li")
+        listed = lines.evaluate_all("all => all.map((line) => line.dataset.product)")
+        assert listed == [one["product"] for one in told[kind]] != []
+        assert all(text.endswith("%") for text in lines.locator(".chance").all_text_contents())
+        assert all(text.endswith(".") for text in lines.locator(".reasons").all_text_contents())
+    assert page.locator(".habits tbody tr").count() == min(20, len(told["products"]))
