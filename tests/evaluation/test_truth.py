@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from omba import Baskets, datasets
 from omba.errors import InputError
-from omba.evaluation.forecast_quality import fit_prior
+from omba.evaluation.forecast_quality import fit_prior, predictive_low
 from omba.evaluation.period_counts import PeriodCounts
 from omba.evaluation.truth import judge, split, truth_test
 from omba.evaluation.truth_result import TruthTest, align
@@ -38,6 +39,7 @@ def test_rules_by_the_low_end_of_the_expected_lift_hold(truth: TruthTest) -> Non
 def test_every_ranking_is_judged_at_every_length(truth: TruthTest) -> None:
     names = {held.ranking for held in truth.held}
     assert {"expected_lift_low", "cosine", "highest lift", "gamma-Poisson shrunk lift"} <= names
+    assert {"counts alone, prior fitted", "counts alone, season, predictive"} <= names
     assert len(truth.held) == 2 * len(names)
 
 
@@ -45,6 +47,20 @@ def test_the_expected_lift_makes_later_counts_likelier_than_raw_lift_does(truth:
     found = {one.lift: one.log_likelihood for one in truth.likely}
     assert found["expected lift"] > found["raw lift"]
     assert found["expected lift"] > found["constant-prior shrinkage"]
+
+
+def test_the_expected_lift_is_no_worse_than_counting_alone(truth: TruthTest) -> None:
+    found = {one.lift: (one.log_likelihood, one.of_all) for one in truth.likely}
+    assert found["expected lift"][0] > found["counts alone, prior fitted"][0] - 0.005
+    assert found["expected lift"][1] > found["counts alone, prior fitted"][1] - 0.005
+
+
+def test_the_low_end_by_counts_alone_is_the_quantile_of_the_negative_binomial() -> None:
+    n, chance, ahead = np.array([5, 60, 900]), np.array([0.5, 4.0, 30.0]), np.array([0.2, 1.5, 10.0])
+    low = predictive_low(n, chance, ahead, (2.0, 1.5))
+    lift = (2.0 + n) / (2.0 / 1.5 + chance)
+    exact = nbinom(2.0 + n, 1 / (1 + ahead * lift / (2.0 + n))).ppf(0.05)
+    assert np.abs(low * ahead - exact).max() <= 1.5
 
 
 def test_intervals_hold_about_nine_lifts_in_ten(truth: TruthTest) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import nbinom
 
+import omba
+from omba import Baskets
 from omba.errors import SettingError
 from omba.model import likelihood
 from omba.model.evidence import Evidence
-from omba.model.forecast import KNOTS, START, Forecast
+from omba.model.forecast import Forecast
+from omba.model.parameters import COUNTING, KNOTS, START
+from omba.model.spread import FACTORS, Spread
+from omba.model.variants import Decay
 
 PRODUCTS, PAIRS = 160, 80
 
@@ -72,10 +78,11 @@ def test_the_gradient_is_that_of_the_likelihood() -> None:
 
 @pytest.mark.parametrize(("mean", "variance"), [(0.2, 0.5), (3.0, 0.3), (12.0, 0.1), (29.0, 0.05), (80.0, 0.02)])
 def test_quantiles_lie_within_one_of_the_negative_binomial(mean: float, variance: float) -> None:
-    low, high, occurs = likelihood.ends(mean, variance)
+    low, high, occurs = likelihood.ends(mean, variance, variance)
     exact = nbinom(1 / variance, 1 / (1 + mean * variance))
+    most = 0.95 if low > 0 else 0.9
     assert max(exact.ppf(0.05) - 1, 0) <= low <= exact.ppf(0.05) + 0.5
-    assert exact.ppf(0.95) - 0.5 <= high <= exact.ppf(0.95) + 1
+    assert exact.ppf(most) - 0.5 <= high <= exact.ppf(most) + 1
     assert occurs == pytest.approx(exact.sf(0), abs=1e-3)
 
 
@@ -124,15 +131,15 @@ def test_what_is_expected_comes_true_in_a_world_with_known_rates() -> None:
     chance = later.counts[a] * later.counts[b] / later.n_baskets
     shown = later.pairs(a, b) / chance
     assert (chance * expected).sum() == pytest.approx(later.pairs(a, b).sum(), rel=0.1)
-    assert np.mean((low <= shown) & (shown <= high)) >= 0.85
+    low[low < 1e-5] = 0.0  # a trace, so that sorting ranks
+    assert 0.85 <= np.mean((low <= shown) & (shown <= high)) <= 0.97
     assert np.corrcoef(expected, shown)[0, 1] > 0.8
 
 
 def test_a_cosine_that_tells_nothing_is_found_out() -> None:
-    arguments = 0.6, 2, 100, 100, 10_000
-    assert Forecast().expect(*arguments)[0] > 3
-    forecast, _ = learned(World(2, true=False))
-    assert forecast.expect(*arguments)[0] < 2
+    asked = 0.6, 2, 100, 100, 10_000
+    assert learned(World(2))[0].expect(*asked)[0] > 2
+    assert learned(World(2, true=False))[0].expect(*asked)[0] < 1.5
 
 
 def test_products_out_of_season_promise_less_for_certain() -> None:
@@ -145,7 +152,7 @@ def test_products_out_of_season_promise_less_for_certain() -> None:
         lengths = np.diff(offsets) - np.array([gone[i:j].sum() for i, j in pairwise(offsets)])
         forecast.learn(world.vectors, evidence, np.append(0, np.cumsum(lengths)), items[~gone])
     assert forecast.expect(0.5, 30, 60, 60, 4_000, 2, 3)[1] < before / 2
-    assert forecast.expect(0.5, 30, 60, 60, 4_000)[1] >= before
+    assert forecast.expect(0.5, 30, 60, 60, 4_000)[1] >= 0.8 * before
     gone, there = forecast.season([[2, 3], [5, 6]], evidence.counts, evidence.n_baskets)
     assert gone < 0.2 < there <= 1
     arguments = 9.0, 40.0, [60, 60], [60, 60], 4_000
@@ -182,6 +189,9 @@ def test_a_forecast_saved_and_restored_goes_on_to_the_very_same_state() -> None:
 def test_a_stream_too_short_to_learn_from_leaves_the_forecast_as_it_began() -> None:
     forecast, _ = learned(World(6), windows=1)
     assert np.array_equal(forecast.theta, START)
+    assert np.array_equal(forecast.counting, COUNTING)
+    assert not forecast.judged, "not enough was seen yet"
+    assert learned(World(6), windows=4)[0].judged
 
 
 def test_a_period_without_baskets_is_refused() -> None:
@@ -207,3 +217,113 @@ def test_a_strong_pair_is_not_talked_down_where_all_others_are_ordinary() -> Non
     expected, low, _ = forecast.expect(1.0, n, counts[0], counts[1], evidence.n_baskets)
     assert expected > 0.8 * raw
     assert low > 5
+
+
+def test_the_lift_expected_joins_vectors_and_counts_by_the_weights_fitted() -> None:
+    """The formula of the documentation by hand: two gamma priors weighed by how likely each makes the count."""
+    forecast, _ = learned(World(8), 14)
+    alone = Forecast.from_state(forecast.state())
+    alone.counting[likelihood.PRIOR :] = -50.0
+    shape, mean, odds, distance = forecast.counting[:4]
+    for n_ab in (0, 1, 2, 7, 30, 500):
+        parts = []
+        for k, m in ((np.exp(shape), np.exp(mean)), (1.0, np.exp(mean + distance))):
+            parts.append((nbinom(k, k / (k + 60 * m)).pmf(n_ab), (k + n_ab) / (k / m + 60)))
+        wide = np.exp(odds) * parts[1][0]
+        by_counts = (parts[0][0] * parts[0][1] + wide * parts[1][1]) / (parts[0][0] + wide)
+        weight = 1 / (1 + np.exp(-np.interp(np.log1p(n_ab), likelihood.SEEN, forecast.counting[4:])))
+        asked = 0.4, n_ab, 2_000, 3_000, 100_000
+        expected = alone.expect(*asked)[0] ** (1 - weight) * by_counts**weight
+        assert forecast.expect(*asked)[0] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_the_prior_of_counting_alone_is_the_one_the_counts_were_drawn_from() -> None:
+    rng = np.random.default_rng(0)
+    chance = rng.uniform(0.1, 5, 20_000)
+    lift = np.where(rng.random(20_000) < 0.05, rng.gamma(1.0, 15.0, 20_000), rng.gamma(2.0, 1.5 / 2.0, 20_000))
+    forecast = Forecast()
+    cohort = SimpleNamespace(n_ab=rng.poisson(chance * lift), by_chance=chance, even=np.ones(len(chance), bool))
+    forecast._fit_counting(cohort)  # type: ignore[arg-type]
+    shape, mean, odds, distance = forecast.counting[:4]
+    assert np.exp([shape, mean]) == pytest.approx([2.0, 1.5], rel=0.1)
+    assert np.exp(mean + distance) == pytest.approx(15.0, rel=0.15)
+    assert 1 / (1 + np.exp(-odds)) == pytest.approx(0.05, rel=0.2)
+
+
+def test_a_period_of_large_baskets_is_no_promise_for_the_next() -> None:
+    """All pairs meet more often where baskets are large: what is left of it in the forecast is what the past has."""
+    forecasts = []
+    for large in (False, True):
+        world, forecast, evidence = World(9), Forecast(), Evidence()
+        for window in range(24):
+            offsets, items = world.window(400)
+            if large and window >= 16:
+                extra = np.sort(np.array([world.rng.choice(PRODUCTS, 60, replace=False) for _ in range(40)]), axis=1)
+                offsets = np.append(offsets, offsets[-1] + 60 * np.arange(1, 41))
+                items = np.append(items, extra.astype(np.int32).ravel())
+            forecast.learn(world.vectors, evidence, offsets, items)
+            evidence.update(offsets, items) if window < 16 else None
+        forecasts.append(forecast.expect(0.0, 0, 100, 100, 10_000)[0])
+    assert forecasts[1] == pytest.approx(forecasts[0], rel=0.3)
+
+
+def test_factors_of_the_variance_are_those_at_which_misses_are_what_they_ought_to_be() -> None:
+    rng, size = np.random.default_rng(0), 40_000
+    mean, variance = np.full(size, 8.0), np.full(size, 0.05)
+    ahead = np.full(size, 5.0)
+    later = rng.poisson(ahead * mean * rng.gamma(1 / 0.2, 0.2, size))
+    spread, n_ab = Spread(), np.full(size, 400)
+    columns = mean, variance, n_ab, n_ab / mean, ahead, later, ahead, np.ones(size, bool)
+    likelihood.misses(*columns, FACTORS, spread.missed, spread.due)
+    low, high = spread.factors()[4]
+    assert (low, high) == pytest.approx((4.0, 4.0), rel=0.35), "the lift varies four times as much as was said"
+    ends = likelihood.ends(40.0, 0.05 * low, 0.05 * high)
+    assert np.mean(later < ends[0]) == pytest.approx(0.05, abs=0.015)
+    assert np.mean(later > ends[1]) == pytest.approx(0.05, abs=0.015)
+
+
+def test_vectors_that_have_diverged_leave_the_forecast_whole() -> None:
+    world = World(10)
+    world.vectors[3], world.vectors[4:9] = np.inf, np.nan
+    forecast, evidence = learned(world, 14)
+    assert forecast.n_fits > 0
+    assert np.isfinite(forecast.theta).all()
+    assert np.isfinite(np.array(forecast.expect(np.nan, 3, 50, 50, evidence.n_baskets))).all()
+
+
+def test_a_model_whose_vectors_diverge_is_fitted_to_the_end() -> None:
+    baskets = omba.datasets.synthetic(baskets=3_000, products=80, users=60, days=20, pairs=4, seed=3).baskets
+    with np.errstate(all="ignore"):
+        model = Decay(dim=16, epochs=2, learning_rate=5.0).fit(baskets)
+    assert model.forecast.judged
+
+
+PLANTED = {("bread", "butter"): 0.29, ("pasta", "sauce"): 0.2, ("tea", "lemon"): 0.15}
+"""Pairs that are always bought together, and how often: lifts of 3.4, 5 and 6.7."""
+
+
+def planted_shop(baskets: int, seed: int) -> Baskets:
+    """Thirty products bought by chance, and planted pairs."""
+    rng = np.random.default_rng(seed)
+    bought = rng.random((baskets, 30)) < rng.uniform(0.03, 0.25, 30)
+    lists = [[f"p{i}" for i in np.flatnonzero(row)] for row in bought]
+    for pair, rate in PLANTED.items():
+        for place in np.flatnonzero(rng.random(baskets) < rate):
+            lists[place] += pair
+    return Baskets.from_lists([basket for basket in lists if basket])
+
+
+@pytest.mark.parametrize("baskets", [100, 1_000, 3_000])
+def test_planted_rules_come_first_in_a_small_shop_and_no_noise_above_them(baskets: int) -> None:
+    for seed in range(20):
+        model = omba.OMBA(dim=8, epochs=1, seed=seed).fit(planted_shop(baskets, seed), every=max(25, baskets // 15))
+        best = omba.mine_rules(model, top=len(PLANTED))
+        found = {frozenset(a) | frozenset(c) for a, c in best.sides}
+        assert found == {frozenset(pair) for pair in PLANTED}, f"seed {seed}"
+
+
+def test_a_pair_seen_once_in_a_hundred_baskets_promises_little() -> None:
+    rng = np.random.default_rng(0)
+    lists = [[f"p{i}" for i in rng.choice(100, 4, replace=False)] for _ in range(100)]
+    rules = omba.mine_rules(omba.OMBA(dim=16).fit(Baskets.from_lists(lists), every=25), top=200)
+    assert max(rules.to_arrow()["expected_lift"].to_pylist()) < 5

@@ -9,8 +9,11 @@ from scipy.special import gammaln
 
 from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
 from omba.evaluation.truth_result import FEW, Covered, Likely
+from omba.model.likelihood import ends
 from omba.rules import MiningInput, Rules
 
+Prior = tuple[float, float]
+"""Shape and mean of a gamma prior of lifts."""
 MOST_PAIRS = 3_000_000
 """Pairs whose likelihood is taken: all there are, or so many drawn at random."""
 
@@ -38,7 +41,7 @@ def forecast(given: MiningInput, before: PeriodCounts, a: Rows, b: Rows) -> tupl
 
 
 def likelihoods(
-    given: MiningInput, before: PeriodCounts, after: PeriodCounts, pairs: tuple[Rows, Rows]
+    given: MiningInput, before: PeriodCounts, after: PeriodCounts, pairs: tuple[Rows, Rows], prior: Prior
 ) -> list[Likely]:
     """Mean log-likelihood of later counts, by the lift expected and by simpler ways to tell it."""
     a, b = pairs
@@ -48,14 +51,17 @@ def likelihoods(
     unseen = few & (n == 0)
     # Raw lift says that what was not seen never comes; its best case is the mean lift of the unseen, in hindsight.
     floor = max(later[unseen].sum(), 0.5) / max(later_chance[unseen].sum(), 1e-9)
-    shape, mean = fit_prior(n, chance)
+    shape, mean = prior
     lifts = {
         "expected lift": forecast(given, before, a, b)[0],
         "counts alone, prior fitted": (shape + n) / (shape / mean + chance),
         "constant-prior shrinkage": (1.0 + n) / (1.0 + chance),
         "raw lift": np.where(n > 0, n / chance, floor),
     }
-    return [Likely(name, poisson(later[few], (later_chance * value)[few])) for name, value in lifts.items()]
+    return [
+        Likely(name, poisson(later[few], (later_chance * value)[few]), poisson(later, later_chance * value))
+        for name, value in lifts.items()
+    ]
 
 
 def poisson(counts: NDArray[np.int64], mean: Floats) -> float:
@@ -63,7 +69,7 @@ def poisson(counts: NDArray[np.int64], mean: Floats) -> float:
     return float(np.mean(counts * np.log(mean) - mean - gammaln(counts + 1.0)))
 
 
-def fit_prior(n: NDArray[np.int64], chance: Floats) -> tuple[float, float]:
+def fit_prior(n: NDArray[np.int64], chance: Floats) -> Prior:
     """Shape and mean of the gamma prior under which the counts are most likely (W. DuMouchel, 1999)."""
     some = np.random.default_rng(0).permutation(len(n))[:200_000]
     n, chance = n[some], chance[some]
@@ -78,6 +84,19 @@ def fit_prior(n: NDArray[np.int64], chance: Floats) -> tuple[float, float]:
 
     shape, mean = np.exp(minimize(cost, np.zeros(2), method="Nelder-Mead").x)
     return float(shape), float(mean)
+
+
+def predictive_low(n: NDArray[np.int64], chance: Floats, ahead: Floats, prior: Prior) -> Floats:
+    """The 5% quantile of the lift that counts alone let expect to be shown, where chance brings `ahead` baskets.
+
+    What is left of a quantile of 0 is the lift expected, so that a sort still ranks.
+    """
+    shape, mean = prior
+    lift = (shape + n) / (shape / mean + chance)
+    low = np.array(
+        [ends(float(mu), float(v), float(v))[0] for mu, v in zip(ahead * lift, 1 / (shape + n), strict=True)]
+    )
+    return low / np.maximum(ahead, 1e-12) + 1e-9 * lift
 
 
 def coverage(
@@ -95,8 +114,9 @@ def coverage(
         sold = chance > 0
         if not sold.any():
             continue
-        _, low, high = (column[sold] for column in forecast(given, before, x, y))
+        mean, low, high = (column[sold] for column in forecast(given, before, x, y))
         shown = later[sold] / chance[sold]
         inside, below = (shown >= low) & (shown <= high), shown < low
-        out.append(Covered(name, int(sold.sum()), float(inside.mean()), float(below.mean())))
+        ratio = float(np.median(shown / mean))
+        out.append(Covered(name, int(sold.sum()), float(inside.mean()), float(below.mean()), ratio))
     return out

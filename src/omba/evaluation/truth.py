@@ -7,19 +7,23 @@ it made the later counts, and by how many of the lifts shown lie in its 90% inte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from omba.baskets import Baskets, Moment
 from omba.errors import InputError
-from omba.evaluation.forecast_quality import coverage, likelihoods, random_pairs
+from omba.evaluation.forecast_quality import Prior, coverage, fit_prior, likelihoods, predictive_low, random_pairs
 from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
-from omba.evaluation.truth_result import Appeared, Held, TruthTest
+from omba.evaluation.truth_result import FEW, Appeared, Held, TruthTest
 from omba.model import OMBA
+from omba.model.forecast import SHARE
 from omba.rules import Filter, MiningInput, mine, nearest_pairs
 from omba.rules.from_model import mining_input
+
+Season = Callable[..., Floats]
+"""How much of their usual sales the products of each line of rows had lately."""
 
 
 def truth_test(
@@ -62,18 +66,19 @@ def truth_test(
         model.fit(past, every)
     given = mining_input(model)
     before, after = PeriodCounts.of(past, given), PeriodCounts.of(later, given)
+    pairs = random_pairs(before, after, seed)
+    prior = fit_prior(before.together(*pairs), before.chance(*pairs))
     rules = mine(given, max(top))
     held = [judge("expected_lift_low", t, sets_of(rules.head(t), given), before, after, lift) for t in top]
-    for name, best in others(given, before, max(top)).items():
+    for name, best in others(given, before, max(top), prior, model.forecast.season).items():
         held += [judge(name, t, [best[:t]], before, after, lift) for t in top]
-    pairs = random_pairs(before, after, seed)
     return TruthTest(
         baskets_before=before.n,
         baskets_after=after.n,
         lift=lift,
         held=held,
         appeared=[appear(given, after, by, unseen) for by in ("expected_lift", "expected_lift_low", "similarity")],
-        likely=likelihoods(given, before, after, pairs),
+        likely=likelihoods(given, before, after, pairs, prior),
         covered=coverage(given, before, after, rules, pairs),
     )
 
@@ -102,8 +107,12 @@ def judge(name: str, top: int, sets: list[Rows], before: PeriodCounts, after: Pe
     return Held(name, top, float((n > lift * chance).mean()), float(holds.mean()), support)
 
 
-def others(given: MiningInput, before: PeriodCounts, top: int) -> dict[str, Rows]:
-    """The best pairs by other orders, for comparison."""
+def others(given: MiningInput, before: PeriodCounts, top: int, prior: Prior, season: Season) -> dict[str, Rows]:
+    """The best pairs by other orders, for comparison.
+
+    Two of them rest on counts alone, with a prior fitted to them: by the low end of the lift, and by the low end of the
+    lift that will be shown in a period a third as long, with sales of late where those are lower.
+    """
     a, b = before.observed
     n, chance = before.pairs, before.chance(a, b)
 
@@ -111,6 +120,10 @@ def others(given: MiningInput, before: PeriodCounts, top: int) -> dict[str, Rows
         rows = np.argsort(-score, kind="stable")[:top]
         return np.column_stack([a[rows], b[rows]])
 
+    many = np.flatnonzero(n >= FEW)
+    ahead = SHARE * chance[many] * season(np.column_stack([a, b])[many], before.counts.counts, before.n)
+    predicted = np.zeros(len(n))
+    predicted[many] = predictive_low(n[many], chance[many], ahead, prior)
     near = nearest_pairs(given.vectors, top, counts=given.counts)
     paper = nearest_pairs(given.vectors, top, counts=given.counts, preset="paper", ties=False)
     return {
@@ -118,6 +131,8 @@ def others(given: MiningInput, before: PeriodCounts, top: int) -> dict[str, Rows
         "collisions, as in the paper": np.column_stack([paper.left, paper.right]),
         "highest lift": best(n / chance),
         "gamma-Poisson shrunk lift": best(gammaincinv(1.0 + n, 0.05) / (1.0 + chance)),
+        "counts alone, prior fitted": best(gammaincinv(prior[0] + n, 0.05) / (prior[0] / prior[1] + chance)),
+        "counts alone, season, predictive": best(predicted),
     }
 
 

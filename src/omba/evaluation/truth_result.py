@@ -64,20 +64,22 @@ class Appeared:
 
 @dataclass(frozen=True)
 class Likely:
-    """How likely the later counts of pairs seen fewer than 5 times were: the mean Poisson log-likelihood."""
+    """The mean Poisson log-likelihood of the later counts, of pairs seen fewer than 5 times and of all."""
 
     lift: str
     log_likelihood: float
+    of_all: float
 
 
 @dataclass(frozen=True)
 class Covered:
-    """Share of pairs whose later lift lay in the 90% interval, and below it."""
+    """Share of pairs whose later lift lay in the 90% interval, and below it; the median of that lift ÷ the expected."""
 
     pairs: str
     number: int
     inside: float
     below: float
+    ratio: float
 
 
 @dataclass(frozen=True)
@@ -128,12 +130,19 @@ class TruthTest:
                 [(a.ranking, a.top, f"{a.occurred:.3f}", f"{a.chance:.4f}", f"{a.ratio:.1f}") for a in self.appeared],
             ),
             align(
-                (f"later counts of pairs seen < {FEW} times, by", "log-likelihood"),
-                [(one.lift, f"{one.log_likelihood:.4f}") for one in self.likely],
+                ("log-likelihood of later counts, by", f"pairs seen < {FEW} times", "all pairs"),
+                [(one.lift, f"{one.log_likelihood:.4f}", f"{one.of_all:.4f}") for one in self.likely],
             ),
             align(
-                ("90% interval of the lift shown", "pairs", "inside", "below"),
-                [(c.pairs, f"{c.number:,}", f"{c.inside:.3f}", f"{c.below:.3f}") for c in self.covered],
+                ("90% interval of the lift shown", "pairs", "inside", "below", "above", "median ÷ expected"),
+                [
+                    (
+                        c.pairs,
+                        f"{c.number:,}",
+                        *(f"{x:.3f}" for x in (c.inside, c.below, 1 - c.inside - c.below, c.ratio)),
+                    )
+                    for c in self.covered
+                ],
             ),
         ]
         return "\n\n".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -20,10 +21,16 @@ SHORTEST, LONGEST = 500, 50_000
 """Baskets a cohort is watched for, at least and at most; in between, a quarter of those before it."""
 OFTEN = 5
 """Pairs seen so many times are rules already; fewer, they are rare."""
-CELL = 1500
+CELL = 700
 """Pairs sampled for each stretch of cosines, of the unseen, the rare and the frequent each, so that all weigh alike."""
 DRAWN = 1 << 16
 """Pairs drawn to find those."""
+EVEN, BEST = 1 << 13, 1000
+"""Pairs drawn alike, and strongest pairs, that are watched besides."""
+WHOLE = ("sold", "baskets")
+"""What a cohort holds that is not by pair."""
+RecentShare = Callable[[NDArray[Any]], NDArray[np.float64]]
+"""The share of baskets of late with each product."""
 ANCHORS, OTHERS, NEAR = 256, 8192, 24
 """Close pairs: so many products, each with the nearest of so many others."""
 
@@ -46,6 +53,10 @@ class Cohort:
         Baskets with each product since then, by row.
     baskets
         All baskets before the start, and since.
+    even
+        Whether a pair is one of those drawn alike, which stand for all pairs of products met a few times.
+    foreseen
+        The share of baskets that chance alone would bring each pair into, by sales of late where those are lower.
     """
 
     a: Rows
@@ -57,27 +68,45 @@ class Cohort:
     later: Longs
     sold: Longs
     baskets: Longs
+    even: NDArray[np.bool_]
+    foreseen: Floats
 
     def __post_init__(self) -> None:
         self._table = empty_table(2 * len(self.a) + 1)
         counting.insert(counting.pack_pairs(self.a, self.b), np.arange(len(self.a), dtype=np.uint64), self._table)
 
     @classmethod
-    def draw(cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator) -> Cohort:
-        """Pairs seen, seen often, close, and any, about as many of each kind from each stretch of cosines."""
-        near, others = sample_near(vectors, evidence, rng), sample_any(evidence, rng)
+    def draw(
+        cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator, recent: RecentShare
+    ) -> Cohort:
+        """Pairs seen, seen often, close, and any, about as many of each kind from each stretch of cosines.
+
+        To those come the strongest pairs, and pairs drawn alike, which stand for all.
+        """
+        near, others, even = sample_near(vectors, evidence, rng), sample_any(evidence, rng), sample_even(evidence, rng)
         seen, often = (evidence.sample(DRAWN, int(rng.integers(2**62)), minimum) for minimum in (1, OFTEN))
-        a, b = (np.concatenate(rows) for rows in zip(seen, often, near, others, strict=True))
+        a, b = (np.concatenate(rows) for rows in zip(seen, often, near, others, even, strict=True))
         a, b = distinct_pairs(a, b)
-        cosine, n_ab = np.empty(len(a)), evidence.pairs(a, b)
+        alike = np.isin(counting.pack_pairs(a, b), counting.pack_pairs(*even))
+        cosine, n_ab, counts = np.empty(len(a)), evidence.pairs(a, b), evidence.counts
         likelihood.cosines(a, b, vectors, cosine)
+        cosine = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
         cells = 3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)
         order = rng.permutation(len(a))
-        kept = np.sort(np.concatenate([order[cells[order] == cell][:CELL] for cell in range(3 * len(edges) + 3)]))
-        a, b, counts = a[kept], b[kept], evidence.counts
+        parts = [order[cells[order] == cell][:CELL] for cell in range(3 * len(edges) + 3)]
+        sure = (n_ab - 2 * np.sqrt(n_ab)) / (counts[a] * counts[b])
+        kept = np.unique(np.concatenate([*parts, np.argsort(-sure)[:BEST], np.flatnonzero(alike)]))
+        a, b, n = a[kept], b[kept], evidence.n_baskets
         none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
-        baskets = np.array([evidence.n_baskets, 0], np.int64)
-        return cls(a, b, cosine[kept], n_ab[kept], counts[a], counts[b], *none, baskets)
+        foreseen = np.minimum(counts[a] * counts[b] / n**2, recent(a) * recent(b))
+        known = cosine[kept], n_ab[kept], counts[a], counts[b]
+        return cls(a, b, *known, *none, np.array([n, 0], np.int64), alike[kept], foreseen)
+
+    def sold_since(self) -> Cohort:
+        """The pairs of which both products were sold since the start; of others nothing was learned."""
+        kept = np.flatnonzero(self.chance > 0)
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Cohort(**{name: column if name in WHOLE else column[kept] for name, column in columns.items()})
 
     @property
     def over(self) -> bool:
@@ -89,6 +118,11 @@ class Cohort:
     def chance(self) -> Floats:
         """How often chance alone would have brought each pair together, given what was sold since."""
         return self.sold[self.a] * self.sold[self.b] / max(int(self.baskets[1]), 1)
+
+    @property
+    def by_chance(self) -> Floats:
+        """How often chance alone would have brought each pair together before the start."""
+        return self.n_a * self.n_b / max(int(self.baskets[0]), 1)
 
     def watch(self, offsets: Longs, items: Rows) -> None:
         """Count a window; baskets with more products than the evidence pairs are left out."""
@@ -128,13 +162,23 @@ def sample_any(evidence: Evidence, rng: np.random.Generator) -> tuple[Rows, Rows
     return rows[a], rows[b]
 
 
+def sample_even(evidence: Evidence, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Pairs of products met a few times at least, each as likely as the next."""
+    rows = np.flatnonzero(evidence.counts >= OFTEN).astype(np.int32)
+    if len(rows) < 2:
+        return rows[:0], rows[:0]
+    a, b = rng.integers(0, len(rows), (2, EVEN))
+    return distinct_pairs(rows[a], rows[b])
+
+
 def sample_near(vectors: Vectors, evidence: Evidence, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Pairs that are close: some products, and the nearest to each among some thousands of others."""
     others = rng.permutation(repeated_products(evidence))[:OTHERS]
     near = min(NEAR, len(others) - 1)
     if near < 1:
         return others[:0], others[:0]
-    unit = vectors[others] / np.maximum(np.linalg.norm(vectors[others], axis=1, keepdims=True), 1e-12)
-    cosines = unit[:ANCHORS] @ unit.T
+    with np.errstate(all="ignore"):
+        unit = vectors[others] / np.maximum(np.linalg.norm(vectors[others], axis=1, keepdims=True), 1e-12)
+        cosines = np.nan_to_num(unit[:ANCHORS] @ unit.T)
     nearest = np.argpartition(-cosines, near, axis=1)[:, : near + 1]
     return np.repeat(others[:ANCHORS], near + 1), others[nearest].ravel()

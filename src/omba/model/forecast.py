@@ -9,6 +9,9 @@ A few pairs are far stronger than their like, so the prior has a second, wide pa
 times as high), and the two are weighed by how likely each makes n_ab, as W. DuMouchel does (1999). The count of a
 later period is negative binomial around E λ, wider by what associations drift.
 
+A second forecast rests on counts alone, with one gamma prior for all pairs. The two are joined, by how often a pair was
+seen, with the weights that would have foretold best. How wide the interval is follows from what fell beyond it.
+
 Cosines already contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to
 what comes after: a sample of pairs is held with cosine and counts as they are, the baskets of the next period are
 counted for them, and then the parameters take a few Newton steps towards what happened (predict, then learn).
@@ -25,40 +28,40 @@ from omba.errors import SettingError
 from omba.model import likelihood
 from omba.model.cohort import SHORTEST, Cohort
 from omba.model.evidence import Evidence
+from omba.model.likelihood import PRIOR, SEEN
+from omba.model.parameters import (
+    COUNTING,
+    EARLY,
+    FIRM,
+    FREE,
+    KNOTS,
+    LEAST,
+    LEAST_PRIOR,
+    MOST,
+    MOST_PRIOR,
+    START,
+    STAY,
+    STEADY,
+    STEEP,
+    climb,
+    hold_back,
+    make_rise,
+)  # fmt: skip
+from omba.model.spread import FACTORS, Spread
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-KNOTS = np.array([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
-# Where a new forecast begins: the parameters that nine months of groceries (Complete Journey, product types) led to.
-LINK = np.array([0.6, 0.7, 0.9, 1.3, 2.1, 3.0, 3.8, 4.5, 5.5])
-START = np.concatenate(
-    [LINK, LINK, [1.2, 1.3], [0.5, -0.7], [0.1], [-4.0, 2.0], np.log([0.1, 0.02, 0.01, 0.05, 0.15, 0.2])]
-)
-
-
-def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Floats, Floats]:
-    """The least and the most of every parameter, from those of the links and of each other one."""
-    rows = np.array([*(links,) * (2 * len(KNOTS)), *others])
-    return rows[:, 0], rows[:, 1]
-
-
-# Where the data say little or the world is odd, no parameter runs away: a lift is never known better than by 50 baskets
-# of chance, the wide part stays rare and above, drift at most doubles a lift. (Below chance lifts are all or nothing:
-# products that replace each other, or were not sold at the same time. There the drift may be anything.)
-STRENGTH, TRUST, DRIFT, WEAK = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0), (-9.0, 5.0)
-PULL, ODDS, DISTANCE = (-1.0, 1.0), (-7.0, -2.0), (1.0, 3.0)
-LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, WEAK, WEAK, *(DRIFT,) * 4)
-STEADY, SMOOTH, MEMORY = 0.2, 2.0, 0.75
-"""Weight of the start and of a straight link, in pairs' worth of knowledge; share kept of earlier knowledge."""
-
-STEPS, ENOUGH = 25, 0.1
-"""Newton steps at most, and the gain in likelihood below which there is no need for more."""
+MEMORY = 0.75
+"""Share kept of what earlier periods showed."""
 FADE = 0.5 ** (1 / 28)
 SHARE = 1 / 3
 """The next period, against all baskets so far: a quarter after nine months."""
+FITTED = ("theta", "information", "counting", "counting_information")
+CALM = 20.0
+"""Baskets' worth of a level that stays as it was."""
 
 
 class Forecast:
@@ -83,11 +86,19 @@ class Forecast:
         self.seed, self.period = seed, period
         self.theta = START.copy()
         self.information = np.zeros((len(START), len(START)))
+        self.counting = COUNTING.copy()
+        self.counting_information = np.zeros((len(SEEN), len(SEEN)))
+        self.spread = Spread()
         self.n_fits = 0
         self.recent: Floats = np.zeros(0)
         self.recent_baskets = 0.0
         """Baskets with each product and in all, those of a month of windows ago counting half."""
         self.cohort: Cohort | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything it foretold was compared with what came; until then not enough was seen to go by."""
+        return self.n_fits > 0
 
     def expect(
         self,
@@ -108,13 +119,15 @@ class Forecast:
         arrays = (np.asarray(cosine, np.float64), *(np.asarray(x, np.int64) for x in (n_ab, n_a, n_b)))
         columns = np.broadcast_arrays(*arrays)
         cosine, n_ab, n_a, n_b = (column.ravel() for column in columns)
+        known = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
         chance = n_a * n_b / n**2
         if a is not None and b is not None:
             recent = self._recent_share(a) * self._recent_share(b)
             chance = np.minimum(chance, np.broadcast_to(recent, columns[0].shape).ravel())
         chance = np.maximum(chance * self._next_baskets(n), 1e-12)
         mean, low, high = (np.empty(cosine.size) for _ in range(3))
-        likelihood.expect(self.theta, KNOTS, cosine, n_ab, n_a, n_b, n, chance, mean, low, high)
+        parameters = self.theta, self.counting, self.spread.factors()
+        likelihood.expect(*parameters, KNOTS, known, n_ab, n_a, n_b, n, chance, mean, low, high)
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
@@ -131,7 +144,7 @@ class Forecast:
         mean, baskets, n_a, n_b, season = (column.ravel() for column in columns)
         chance = np.maximum(n_a * n_b / n**2 * season * self._next_baskets(n), 1e-12)
         low, high = np.empty(mean.size), np.empty(mean.size)
-        likelihood.interval(self.theta, KNOTS, mean, baskets, chance, low, high)
+        likelihood.interval(self.theta, self.spread.factors(), KNOTS, mean, baskets, chance, low, high)
         return low.reshape(columns[0].shape), high.reshape(columns[0].shape)
 
     def season(self, rows: ArrayLike, counts: Longs, n: int) -> Floats:
@@ -144,8 +157,8 @@ class Forecast:
         return np.asarray(np.minimum(self._recent_share(rows) / usual, 1.0).prod(axis=-1))
 
     def _next_baskets(self, n: int) -> float:
-        """Baskets of the next period."""
-        return SHARE * n if self.period is None else float(self.period)
+        """Baskets of the next period; a forecast is never judged by fewer than a cohort is watched for."""
+        return max(SHARE * n, SHORTEST) if self.period is None else float(self.period)
 
     def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
         """Count a window for the pairs that are watched, before the model and the evidence learn it."""
@@ -159,7 +172,8 @@ class Forecast:
         """Draw the pairs to watch, if there are none yet and enough baskets to draw from."""
         if self.cohort is None and evidence.n_baskets >= SHORTEST:
             rng = np.random.default_rng([self.seed, self.n_fits])
-            self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng)
+            self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng, self._recent_share)
+            self._fit_counting(self.cohort)
 
     def judge(self, sold: Longs, baskets: int) -> None:
         """Fit to what the watched pairs showed, once it is enough; `sold` are the window's baskets by product."""
@@ -177,85 +191,105 @@ class Forecast:
         share[known] = self.recent[rows[known]] / max(self.recent_baskets, 1e-12)
         return share
 
+    def _fit_counting(self, cohort: Cohort) -> None:
+        """Fit the prior of counting alone to the counts so far, of pairs drawn alike (W. DuMouchel, 1999)."""
+        n_ab, by_chance = cohort.n_ab[cohort.even], cohort.by_chance[cohort.even]
+
+        def likely(prior: Floats) -> tuple[float, Floats, Floats]:
+            gradient, square = np.empty(PRIOR), np.empty((PRIOR, PRIOR))
+            return likelihood.counts_prior(prior, n_ab, by_chance, gradient, square), gradient, square
+
+        known, now = FIRM * np.eye(PRIOR), self.counting[:PRIOR].copy()
+        posterior = hold_back(likely, (COUNTING[:PRIOR], known))
+        self.counting[:PRIOR], _, _ = climb(posterior, now, known, LEAST_PRIOR, MOST_PRIOR)
+
     def _fit(self, cohort: Cohort) -> None:
-        """Take Newton steps on the likelihood of what happened, held back by what earlier periods showed.
+        """Learn from what the pairs have shown: first how far off the forecast was, then how to do better."""
+        cohort = cohort.sold_since()
+        parameters = self.theta, self.counting, KNOTS
+        mean, variance, by_vectors, by_counts = (np.empty(len(cohort.a)) for _ in range(4))
+        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0])
+        likelihood.join_all(*parameters, *columns, mean, variance, by_vectors, by_counts)
+        self._measure_spread(cohort, mean, variance)
+        chance = cohort.chance * self._level(cohort, by_counts)
+        self._fit_weights(cohort, by_vectors, by_counts, chance)
+        self._fit_vectors(cohort, chance)
+        self.n_fits += 1
 
-        The curvature is the sum of the squares of the pairs' gradients; a step that does not help is damped.
+    def _measure_spread(self, cohort: Cohort, mean: Floats, variance: Floats) -> None:
+        ahead = np.maximum(cohort.foreseen * cohort.baskets[1], 1e-12)
+        self.spread.fade(MEMORY)
+        likelihood.misses(
+            mean, variance, cohort.n_ab, cohort.by_chance, ahead, cohort.later, cohort.chance, cohort.even,
+            FACTORS, self.spread.missed, self.spread.due,
+        )  # fmt: skip
+
+    def _level(self, cohort: Cohort, lift: Floats) -> Floats:
+        """By how much each pair came together more often in this period because all pairs did.
+
+        Large baskets bring everything together, and how many there are is a matter of the season. It is no sign of
+        what comes next, so it is taken out before the links are fitted. It adds to the lift of every pair alike, so to
+        strong ones in a small proportion.
         """
-        chance, before = cohort.chance, int(cohort.baskets[0])
-        useful = np.flatnonzero(chance > 0)
-        columns = [getattr(cohort, name)[useful] for name in ("cosine", "n_ab", "n_a", "n_b")]
-        start, known = self.theta, MEMORY * self.information
+        even = cohort.even
+        before = (cohort.n_ab[even].sum() + CALM) / (cohort.by_chance[even].sum() + CALM)
+        since = (cohort.later[even].sum() + CALM * before) / (cohort.chance[even].sum() + CALM)
+        return np.asarray(1 + (since / before - 1) * np.minimum(before / lift, 1.0))
 
-        def posterior(theta: Floats) -> tuple[float, Floats, Floats]:
+    def _fit_weights(self, cohort: Cohort, by_vectors: Floats, by_counts: Floats, chance: Floats) -> None:
+        """Weigh vectors against counting alone by which of them foretold better."""
+        odds = self.counting[PRIOR:].copy()
+
+        def likely(odds: Floats) -> tuple[float, Floats, Floats]:
+            gradient, square = np.empty(len(odds)), np.empty((len(odds), len(odds)))
+            columns = by_vectors, by_counts, cohort.n_ab, cohort.later, chance
+            return likelihood.weights(odds, *columns, gradient, square), gradient, square
+
+        known, firm, bound = MEMORY * self.counting_information, FIRM * np.eye(len(odds)), np.full(len(odds), FREE)
+        posterior = hold_back(likely, (odds, known), (COUNTING[PRIOR:], firm))
+        self.counting[PRIOR:], square, _ = climb(posterior, odds, known + firm, -bound, bound)
+        self.counting_information = known + square
+
+    def _fit_vectors(self, cohort: Cohort, chance: Floats) -> None:
+        """Take Newton steps on the likelihood of what happened, held back by what earlier periods showed."""
+        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0]), cohort.later, chance
+
+        def likely(theta: Floats) -> tuple[float, Floats, Floats]:
             gradient, square = np.empty(len(theta)), np.empty((len(theta), len(theta)))
-            value = likelihood.likelihood(
-                theta, KNOTS, *columns, before, cohort.later[useful], chance[useful], gradient, square
-            )
-            to_start, to_known = PRIOR @ (theta - START), known @ (theta - start)
-            value -= (theta - START) @ to_start / 2 + (theta - start) @ to_known / 2
-            return value, gradient - to_start - to_known, square
+            return likelihood.likelihood(theta, KNOTS, *columns, gradient, square), gradient, square
 
-        theta, damping = start, 0.01
-        value, gradient, square = posterior(theta)
-        for _ in range(STEPS):
-            curvature = square + known + PRIOR
-            curvature += damping * np.diag(np.diag(curvature))
-            free = ((theta > LEAST) | (gradient > 0)) & ((theta < MOST) | (gradient < 0))
-            step = np.zeros(len(theta))
-            step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-            trial = np.clip(theta + step, LEAST, MOST)
-            better = posterior(trial)
-            if better[0] > value:
-                gain, theta, damping = better[0] - value, trial, damping / 4
-                value, gradient, square = better
-                if gain < ENOUGH:
-                    break
-            else:
-                damping *= 8
+        known = MEMORY * self.information
+        posterior = hold_back(likely, (START, STAY), (self.theta, known))
+        starts = [self.theta, STEEP] if self.n_fits < EARLY else [self.theta]
+        ways = [climb(posterior, start, known + STAY, LEAST, MOST) for start in starts]
+        theta, square, _ = max(ways, key=lambda way: way[2])
         self.information = known + square
         self.theta = make_rise(theta, np.diag(self.information) + STEADY)
-        self.n_fits += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything, as plain arrays."""
         sizes = np.array([self.seed, self.period or 0, self.n_fits], np.int64)
+        fitted = {name: getattr(self, name).copy() for name in FITTED}
+        spread = {"missed": self.spread.missed.copy(), "due": self.spread.due.copy()}
         held = {} if self.cohort is None else self.cohort.state()
         recent = {"recent": self.recent.copy(), "recent_baskets": np.array([self.recent_baskets])}
-        return {"sizes": sizes, "theta": self.theta.copy(), "information": self.information.copy(), **recent, **held}
+        return {"sizes": sizes, **fitted, **spread, **recent, **held}
 
     @classmethod
     def from_state(cls, state: dict[str, NDArray[Any]]) -> Forecast:
-        """A forecast that goes on exactly where the saved one stopped."""
+        """A forecast that goes on exactly where the saved one stopped.
+
+        One that was saved before counting alone was part of it begins anew, but for the sales of late.
+        """
         seed, period, n_fits = state["sizes"].tolist()
         forecast = cls(seed, period or None)
-        forecast.theta, forecast.information, forecast.n_fits = state["theta"], state["information"], n_fits
         forecast.recent, forecast.recent_baskets = state["recent"], float(state["recent_baskets"][0])
+        if "counting" not in state:
+            return forecast
+        forecast.n_fits = n_fits
+        for name in FITTED:
+            setattr(forecast, name, state[name].copy())
+        forecast.spread.missed, forecast.spread.due = state["missed"].copy(), state["due"].copy()
         if "later" in state:
             forecast.cohort = Cohort.from_state(state)
         return forecast
-
-
-def prior() -> Floats:
-    """How firmly parameters stay at the start: each a little, and links firmly near a shifted version of it."""
-    matrix = STEADY * np.eye(len(START))
-    bend = np.diff(np.eye(len(KNOTS)), 2, axis=0)
-    for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
-        matrix[link, link] += SMOOTH * bend.T @ bend
-    return matrix
-
-
-PRIOR = prior()
-
-
-def make_rise(theta: Floats, weight: Floats) -> Floats:
-    """The parameters with both links made to rise, so that a closer pair never has the lower expected lift.
-
-    Neighbouring knots that fall are pooled, each as much as is known of it.
-    """
-    from scipy.optimize import isotonic_regression
-
-    theta = theta.copy()
-    for link in (slice(0, len(KNOTS)), slice(len(KNOTS), 2 * len(KNOTS))):
-        theta[link] = isotonic_regression(theta[link], weights=weight[link]).x
-    return theta

@@ -24,14 +24,24 @@ COMMON = 1000.0
 """The count of the rarer product at which popularity neither raises nor lowers the link."""
 LEVELS = np.log(np.array([0.3, 1.0, 3.0, 10.0, 30.0, 100.0]))
 """Log-lifts at which the drift has a parameter."""
-TAIL, NORMAL = 0.05, 1.6448536269514722
-"""What is left out at each end of an interval, and where the normal distribution leaves it out."""
-TRACE = 1e-6
-"""A low end of nothing is written as this share of the lift expected times the chance to occur: a sort still ranks."""
+TAIL, NORMAL, LESS = 0.05, 1.6448536269514722, 1.2815515655446004
+"""What is left out at each end of an interval, and where the normal distribution leaves out that, and twice that."""
+TRACE = 2e-8
+"""A low end of nothing is written as this share of the lift expected times its odds to occur, squared, so that a sort
+still ranks: first what is likely to occur at all."""
 WIDE = 1.0
 """Shape of the wide part of the prior."""
 PLACES = 9
 """Parameters that one pair's likelihood depends on."""
+PRIOR = 4
+"""Parameters of the prior of counts alone."""
+SEEN = np.log1p(np.array([0.0, 1.0, 3.0, 10.0, 40.0]))
+"""How often a pair was seen, as log(1 + n): there the weight of counting alone is told."""
+OFTEN = 5
+"""Pairs seen so many times are rules already; fewer, they are rare."""
+MOST_COUNTS = 100_000
+SELDOM = 8
+"""One in so many of the pairs that were not drawn alike with all others counts for how wide intervals ought to be."""
 FEW = 30.0
 """Up to this mean, quantiles of a count are summed up term by term; beyond it the count is nearly continuous."""
 
@@ -44,6 +54,11 @@ def cell(knots, cosine):  # type: ignore[no-untyped-def]
     while j < len(knots) - 2 and c >= knots[j + 1]:
         j += 1
     return j, (c - knots[j]) / (knots[j + 1] - knots[j])
+
+
+@njit(inline="always")
+def logistic(x):  # type: ignore[no-untyped-def]
+    return 1.0 / (1.0 + math.exp(-x))
 
 
 @njit(inline="always")
@@ -192,10 +207,103 @@ def likelihood(
     return total
 
 
+@njit(inline="always")
+def count_lift(prior, n_ab, chance):  # type: ignore[no-untyped-def]
+    """Mean and relative variance of a pair's lift by counts alone, under a prior of two parts as in `lift`.
+
+    `prior` holds log shape and log mean of the ordinary part, the log-odds of the wide one and how far above it lies.
+    """
+    k, m = math.exp(prior[0]), math.exp(prior[1])
+    wide = m * math.exp(prior[3])
+    value1, _, _ = weigh(n_ab, k, m * chance)
+    value2, _, _ = weigh(n_ab, WIDE, wide * chance)
+    p = logistic(prior[2] + value2 - value1)
+    mean1, mean2 = (k + n_ab) / (k / m + chance), (WIDE + n_ab) / (WIDE / wide + chance)
+    mean = (1 - p) * mean1 + p * mean2
+    square = (1 - p) * mean1 * mean1 * (1 + 1 / (k + n_ab)) + p * mean2 * mean2 * (1 + 1 / (WIDE + n_ab))
+    return mean, square / (mean * mean) - 1.0
+
+
+@njit(inline="always")
+def join(theta, counting, knots, cosine, n_ab, n_a, n_b, n, slopes):  # type: ignore[no-untyped-def]
+    """Mean and relative variance of a pair's lift, by vectors and by counts alone, joined; the mean by each of them.
+
+    `counting` holds the prior of counts alone, then the log-odds of counting alone by how often a pair was seen. The
+    means are joined as logarithms.
+    """
+    by_vectors, variance, drift = lift(theta, knots, cosine, n_ab, n_a, n_b, n, slopes)
+    by_counts, counted = count_lift(counting, n_ab, n_a * n_b / n)
+    j, f = cell(SEEN, math.log1p(n_ab))
+    weight = logistic(counting[PRIOR + j] * (1 - f) + counting[PRIOR + j + 1] * f)
+    apart = math.log(by_counts / by_vectors)
+    joined = by_vectors * math.exp(weight * apart)
+    # Where the two disagree, less is known.
+    known = (1 - weight) * (variance - drift) + weight * counted + weight * (1 - weight) * apart * apart
+    return joined, known + drifts(theta, len(knots), joined), by_vectors, by_counts
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def join_all(
+    theta: Floats, counting: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int,
+    mean: Floats, variance: Floats, by_vectors: Floats, by_counts: Floats,
+) -> None:  # fmt: skip
+    """`join` for many pairs."""
+    slopes = np.empty((2, 4))
+    for i in range(len(cosine)):
+        mean[i], variance[i], by_vectors[i], by_counts[i] = join(
+            theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, slopes
+        )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def counts_prior(prior: Floats, n_ab: Longs, chance: Floats, gradient: Floats, information: Floats) -> float:
+    """Log-likelihood of past counts under the prior of `count_lift`, with gradient and squares."""
+    total, shape, mean, odds = 0.0, math.exp(prior[0]), math.exp(prior[1]), logistic(prior[2])
+    wide, slope = mean * math.exp(prior[3]), np.empty(PRIOR)
+    gradient[:], information[:] = 0.0, 0.0
+    for i in range(len(n_ab)):
+        value1, by_mean1, by_shape = weigh(n_ab[i], shape, mean * chance[i])
+        value2, by_mean2, _ = weigh(n_ab[i], WIDE, wide * chance[i])
+        p = logistic(prior[2] + value2 - value1)
+        # The likelier part stands before the logarithm, so that neither vanishes.
+        total += value1 + math.log((1 - odds) / (1 - p)) if p < 0.5 else value2 + math.log(odds / p)
+        slope[0], slope[1] = (1 - p) * by_shape, (1 - p) * by_mean1 + p * by_mean2
+        slope[2], slope[3] = p - odds, p * by_mean2
+        for x in range(PRIOR):
+            gradient[x] += slope[x]
+            for y in range(PRIOR):
+                information[x, y] += slope[x] * slope[y]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def weights(
+    odds: Floats, by_vectors: Floats, by_counts: Floats, n_ab: Longs, later: Longs, chance: Floats,
+    gradient: Floats, information: Floats,
+) -> float:  # fmt: skip
+    """Log-likelihood of later counts, Poisson around both means joined by these log-odds, with gradient and squares."""
+    total = 0.0
+    gradient[:], information[:] = 0.0, 0.0
+    for i in range(len(later)):
+        j, f = cell(SEEN, math.log1p(n_ab[i]))
+        weight = logistic(odds[j] * (1 - f) + odds[j + 1] * f)
+        apart = math.log(by_counts[i] / by_vectors[i])
+        mu = chance[i] * by_vectors[i] * math.exp(weight * apart)
+        total += later[i] * math.log(mu) - mu
+        slope = (later[i] - mu) * apart * weight * (1 - weight)
+        gradient[j] += slope * (1 - f)
+        gradient[j + 1] += slope * f
+        information[j, j] += slope * slope * (1 - f) * (1 - f)
+        information[j, j + 1] += slope * slope * f * (1 - f)
+        information[j + 1, j] += slope * slope * f * (1 - f)
+        information[j + 1, j + 1] += slope * slope * f * f
+    return total
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def expect(
-    theta: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int, chance: Floats,
-    mean: Floats, low: Floats, high: Floats,
+    theta: Floats, counting: Floats, spread: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs,
+    n_b: Longs, n: int, chance: Floats, mean: Floats, low: Floats, high: Floats,
 ) -> None:  # fmt: skip
     """The mean lift, and both ends of the lift a pair will show where chance alone would bring it `chance` times."""
     slopes = np.empty((2, 4))
@@ -203,49 +311,96 @@ def expect(
         if n_a[i] == 0 or n_b[i] == 0:
             mean[i] = low[i] = high[i] = np.nan
             continue
-        value, variance, _ = lift(theta, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, slopes)
+        value, variance, _, _ = join(theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, slopes)
         # Two products cannot meet more often than the more frequent one is bought.
         most = n / max(n_a[i], n_b[i])
         mean[i] = min(value, most)
-        below, above, occurs = ends(chance[i] * mean[i], variance)
-        low[i] = max(below / chance[i], TRACE * mean[i] * occurs)
+        kind = kind_of(n_ab[i], n_a[i] * n_b[i] / n)
+        mu = chance[i] * mean[i]
+        below, above, occurs = ends(mu, variance * spread[kind, 0], variance * spread[kind, 1])
+        low[i] = max(min(below / chance[i], mean[i]), TRACE * mean[i] * (occurs / max(1.0 - occurs, TAIL)) ** 2)
         high[i] = max(min(above / chance[i], most), mean[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def interval(
-    theta: Floats, knots: Floats, mean: Floats, baskets: Floats, chance: Floats, low: Floats, high: Floats
-) -> None:
+    theta: Floats, spread: Floats, knots: Floats, mean: Floats, baskets: Floats, chance: Floats, low: Floats,
+    high: Floats,
+) -> None:  # fmt: skip
     """Both ends of the lift that will be shown, around a mean that rests on so many baskets."""
     for i in range(len(mean)):
         variance = 1.0 / baskets[i] + drifts(theta, len(knots), mean[i])
-        below, above, occurs = ends(chance[i] * mean[i], variance)
-        low[i] = max(below / chance[i], TRACE * mean[i] * occurs)
+        kind = kind_of(baskets[i], baskets[i] / mean[i])
+        below, above, occurs = ends(chance[i] * mean[i], variance * spread[kind, 0], variance * spread[kind, 1])
+        low[i] = max(min(below / chance[i], mean[i]), TRACE * mean[i] * (occurs / max(1.0 - occurs, TAIL)) ** 2)
         high[i] = max(above / chance[i], mean[i])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def ends(mu: float, variance: float) -> tuple[float, float, float]:
-    """The 5% and 95% quantiles of a negative binomial count, carried on between whole numbers; P(count > 0).
+@njit(inline="always")
+def kind_of(n_ab, chance):  # type: ignore[no-untyped-def]
+    """Which kind a pair is of: unseen, rare, or seen often, with a lift surely above 0, 1, 5, 15 or 50."""
+    if n_ab < 1:
+        return 0
+    if n_ab < OFTEN:
+        return 1
+    sure = n_ab - 2.0 * math.sqrt(n_ab)
+    return 2 + (sure > chance) + (sure > 5.0 * chance) + (sure > 15.0 * chance) + (sure > 50.0 * chance)
 
-    The chance of a count y is spread over (y − 1, y] for the lower end and over [y, y + 1) for the upper one, so that
-    both are on the safe side. Large counts are taken as gamma, by the cube root that makes it nearly normal (E. B.
-    Wilson and M. M. Hilferty, 1931).
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def misses(
+    mean: Floats, variance: Floats, n_ab: Longs, by_chance: Floats, ahead: Floats, later: Longs, chance: Floats,
+    even: NDArray[np.bool_], factors: Floats, missed: Floats, due: Floats,
+) -> None:  # fmt: skip
+    """Count the lifts shown beyond each end of the intervals, by kind of pair, for each factor of the variance.
+
+    `by_chance` are baskets with both by chance before, `ahead` those foreseen and `chance` those that came; `due` adds
+    up how many ought to be beyond. A low end of 0 cannot be missed, so such pairs tell nothing of low ends.
     """
+    for i in range(len(mean)):
+        kind, shown, mu = kind_of(n_ab[i], by_chance[i]), later[i] / chance[i], ahead[i] * mean[i]
+        if not (even[i] or kind > 3 or i % SELDOM == 0):
+            continue
+        below, _, occurs = ends(mu, variance[i], variance[i])
+        lowest = below > 0.0
+        if 1.0 - occurs > 1.0 - 2.0 * TAIL:
+            continue
+        due[kind, 0] += TAIL * lowest
+        due[kind, 1] += TAIL if lowest else 2.0 * TAIL
+        for g in range(len(factors)):
+            below, above, _ = ends(mu, variance[i] * factors[g], variance[i] * factors[g])
+            missed[kind, 0, g] += lowest and shown * ahead[i] < min(below, mu)
+            missed[kind, 1, g] += shown * ahead[i] > max(above, mu)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def ends(mu: float, narrow: float, wide: float) -> tuple[float, float, float]:
+    """Quantiles of a negative binomial count, carried on between whole numbers, that leave out 10%; P(count > 0).
+
+    The lower end is that of relative variance `narrow`, the upper one of `wide`, and each leaves out 5%. Where 0 is
+    not left out below, 10% are above. The chance of a count y is spread over y − ½ to y + ½. Large counts are taken as
+    gamma, by the cube root that makes it nearly normal (E. B. Wilson and M. M. Hilferty, 1931).
+    """
+    none = math.exp(-math.log1p(mu * narrow) / narrow)
     if mu > FEW:
-        spread = (1.0 / mu + variance) / 9.0
-        width = NORMAL * math.sqrt(spread)
-        return mu * max(1.0 - spread - width, 0.0) ** 3, mu * (1.0 - spread + width) ** 3, 1.0
-    t = 1.0 / variance
-    term = none = math.exp(-t * math.log1p(mu / t))
-    below = above = -1.0
-    total, y = 0.0, 0
-    while above < 0.0:
-        if below < 0.0 and total + term >= TAIL:
-            below = max(y - 1 + (TAIL - total) / term, 0.0)
-        if total + term >= 1.0 - TAIL:
-            above = y + (1.0 - TAIL - total) / term
+        below = nearly_gamma(mu, narrow, -NORMAL)
+        return below, nearly_gamma(mu, wide, NORMAL if none < TAIL else LESS), 1.0 - none
+    below = 0.0 if none >= TAIL else quantile(mu, narrow, TAIL)
+    return below, quantile(mu, wide, 1.0 - (2.0 * TAIL if none >= TAIL else TAIL)), 1.0 - none
+
+
+@njit(inline="always")
+def nearly_gamma(mu, variance, normal):  # type: ignore[no-untyped-def]
+    spread = (1.0 / mu + variance) / 9.0
+    return mu * max(1.0 - spread + normal * math.sqrt(spread), 0.0) ** 3
+
+
+@njit(inline="always")
+def quantile(mu, variance, share):  # type: ignore[no-untyped-def]
+    t, total, y = 1.0 / variance, 0.0, 0
+    term = math.exp(-t * math.log1p(mu / t))
+    while total + term < share and y < MOST_COUNTS:
         total += term
         term *= (t + y) / (y + 1.0) * mu / (t + mu)
         y += 1
-    return below, above, 1.0 - none
+    return max(y - 0.5 + (share - total) / term, 0.0)
