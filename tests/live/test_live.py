@@ -16,8 +16,8 @@ from omba.errors import SnapshotError, StoreError
 from omba.live import Inbox, Learner, status
 from omba.live import learner as learners
 from omba.model.snapshot import load_with, peek
+from omba.store.frame import segments
 from omba.store.history import History
-from omba.store.journal import segments
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
 
@@ -82,16 +82,24 @@ def test_live_learning_gives_the_bits_of_learning_from_a_file(world, tmp_path):
         last = list(world.windows("1d"))[-1]
 
     assert vectors(omba.OMBA.load(tmp_path)) == vectors(plainly(world.slice(0, 1_000 - len(last))))
-    assert status(tmp_path) == {
+    found = status(tmp_path)
+    assert found.pop("heartbeat") < 600
+    assert found == {
         "baskets_accepted": 1_000,
         "baskets_learned": 1_000 - len(last),
         "baskets_waiting": len(last),
+        "baskets_unread": 0,
         "baskets_late": 0,
+        "baskets_of_returns": 0,
+        "baskets_quarantined": 0,
+        "baskets_lost": 0,
         "baskets_repeated": 0,
         "windows_closed": 9,
         "last_window": {"start": "2017-01-09T00:00:00", "stop": "2017-01-10T00:00:00", "baskets": 105},
         "learning": False,
         "error": None,
+        "restarts": 0,
+        "failures": 0,
     }
 
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from omba.errors import StoreError
 from omba.store import journal as journals
+from omba.store.frame import Synced, segments
 from omba.store.ids import Ids, key
-from omba.store.journal import Journal, Synced, Tail, forget, segments
+from omba.store.journal import Journal, Tail, forget
+from omba.store.loss import Extent
 
 
 def lines(count, first=0):
@@ -71,9 +73,11 @@ def test_a_torn_tail_is_cut_wherever_the_tear_is(tmp_path_factory, tear, damage)
     folder = tmp_path_factory.mktemp("journal")
     journal = Journal(folder)
     journal.append(keys(3), lines(3), b"first")
-    whole = journal.size
+    whole, told = journal.size, (folder / "synced").read_bytes()
     journal.append(keys(50, 3), lines(50, 3), b"second")
     journal.close()
+    # Power failed before the frame was on the disk, so nobody was told of it.
+    (folder / "synced").write_bytes(told)
     data = last(folder).read_bytes()
     tear = whole + tear % (len(data) - whole)
     left = {"cut": b"", "zeros": bytes(len(data) - tear), "noise": os.urandom(len(data) - tear)}[damage]
@@ -167,7 +171,7 @@ def test_a_damaged_file_of_ids_is_left_out_with_a_word(tmp_path, caplog):
 
 
 def test_where_the_journal_is_gone_numbers_go_on_from_what_the_snapshot_has_learned(folder):
-    journal = Journal(folder, first=77)
+    journal = Journal(folder, Extent(77, 77))
 
     assert journal.append(keys(1), lines(1)) == 77
     journal.close()
@@ -229,3 +233,43 @@ def test_a_word_on_progress_that_is_half_written_is_not_believed(filled):
 
     assert Synced.read(filled) is None
     assert read(filled) == []
+
+
+def test_a_frame_that_was_acknowledged_and_is_torn_now_is_missed_and_nothing_is_cut(filled):
+    data = last(filled).read_bytes()
+    for left in (data[:-1], data[: len(data) // 2], data[:-9] + b"x" + data[-8:]):
+        last(filled).write_bytes(left)
+
+        with pytest.raises(StoreError, match=r"\d baskets from number \d on are missing: .*--accept-loss") as said:
+            Journal(filled)
+
+        assert "\n" not in str(said.value)
+        assert last(filled).read_bytes() == left
+
+
+def test_a_segment_that_is_gone_is_missed_by_writer_and_reader(folder, monkeypatch):
+    monkeypatch.setattr(journals, "SEGMENT_BASKETS", 5)
+    journal = Journal(folder)
+    for first in range(0, 24, 3):
+        journal.append(keys(3, first), lines(3, first), b"state")
+    journal.close()
+    (folder / f"segment-{12:020d}").unlink()
+
+    with pytest.raises(StoreError, match=r"6 baskets from number 12 on are missing: what leads up to 'segment-0+18'"):
+        Journal(folder, Extent(3, 9))
+    with pytest.raises(StoreError, match="6 baskets from number 12 on are missing"):
+        read(folder)
+    Journal(folder, Extent(18, 20)).close()
+
+
+def test_a_journal_that_ends_before_what_the_model_has_learned_is_an_older_copy(filled):
+    with pytest.raises(StoreError, match=r"88 baskets from number 12 on are missing: .* older copy than the model"):
+        Journal(filled, Extent(8, 100))
+
+
+def test_a_copy_that_a_person_has_left_beside_the_segments_is_not_looked_at(filled):
+    for name in ("segment-00000000000000000000.bak", "segment-old", "ids-copy"):
+        (filled / name).write_bytes(b"whatever")
+
+    Journal(filled).close()
+    assert len(read(filled)) == 12

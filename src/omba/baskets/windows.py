@@ -28,6 +28,13 @@ _NAMES = {
     "mo": "month", "month": "month", "months": "month",
 }  # fmt: skip
 
+YEARS = 100
+MOST = {
+    "baskets": 10**9, "m": YEARS * 366 * 24 * 60, "h": YEARS * 366 * 24, "d": YEARS * 366, "week": YEARS * 53,
+    "month": YEARS * 12,
+}  # fmt: skip
+"""The longest windows: a century, or a thousand million baskets."""
+
 
 @dataclass(frozen=True)
 class Every:
@@ -65,6 +72,8 @@ class Every:
             raise InputError(
                 f"a window of {every!r} is not known: write '1d', '1h', '7d', 'week', 'month', or a number of baskets"
             )
+        if count > MOST[unit]:
+            raise InputError(f"a window of {every!r} is too long: it may have up to {MOST[unit]:,} of these")
         return cls(count, unit)
 
     def on(self, clock: Clock) -> Every:

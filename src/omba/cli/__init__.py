@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from omba.cli.ask import rank, similar
+from omba.cli.backup import backup, restore
 from omba.cli.demo import demo
 from omba.cli.diff import diff
+from omba.cli.doctor import doctor
 from omba.cli.evaluate import evaluate
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
@@ -40,6 +42,9 @@ for command in (
     reproduce,
     serve,
     token,
+    doctor,
+    backup,
+    restore,
 ):
     app.command("next" if command is next_basket else None)(command)
 

@@ -25,7 +25,7 @@ def follow_source(job: LearningJob, stop: StopRequest) -> OMBA:
     if is_built_in(job.source):
         raise InputError(f"{job.source!r} is built in and does not grow: leave --follow out")
     if job.new:
-        with job.folder.lock():
+        with job.folder.lock_all():
             job.folder.clear()
     elif job.folder.exists:
         job.agree(job.folder.manifest()["settings"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,10 +60,16 @@ class LearningJob:
 
     @contextmanager
     def begin(self) -> Iterator[tuple[OMBA, Keeper]]:
-        """The model to go on with, or a new one, and who keeps it; nobody else learns into the folder meanwhile."""
+        """The model to go on with, or a new one, and who keeps it; nobody else learns into the folder meanwhile.
+
+        A new one takes the place of the journal too, so nobody may be taking in baskets then.
+        """
         keeper = Keeper(self.folder, self.history)
-        with self.folder.lock():
+        with ExitStack() as locks:
+            locks.enter_context(self.folder.lock())
             keeper.fresh = self.new or not self.folder.exists
+            if keeper.fresh:
+                locks.enter_context(self.folder.lock_journal())
             model = OMBA(**self.settings) if keeper.fresh else self._load()  # type: ignore[arg-type]
             yield model, keeper
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
@@ -23,6 +25,9 @@ from omba.store import ModelFolder
 
 SILENCE = 300.0
 """Seconds without a basket after which the clock on the wall may close a window."""
+
+ARRIVAL, ARRIVALS = 1.0, 3_600
+"""When baskets came is known to the second, for the last so many seconds in which some did."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,10 @@ class Inbox:
 
     def __init__(self, folder: str | PathLike[str], every: str | int = "1d", lateness: str | int = "0") -> None:
         self.folder = ModelFolder(folder)
+        if self.folder.exists:
+            # Where somebody learns into the folder, it is mended already.
+            with suppress(StoreError), self.folder.lock():
+                self.folder.mend_current()
         self.journal = self.folder.open_journal()
         manifest = self.folder.manifest()
         self.spans = Spans.parse(every, lateness)
@@ -69,6 +78,7 @@ class Inbox:
         self.clock = Clock(state.get("clock") or manifest.get("clock", "none"))
         self.latest: int | None = state.get("latest")
         """The latest time that was met, by the baskets or by the clock on the wall."""
+        self.spans.check(self.clock)
         self._coming = Group()
         self._first: Group | None = None
         """The group with the first baskets of a stream, whose clock holds once they are on the disk."""
@@ -76,6 +86,8 @@ class Inbox:
         """Keys of ids that wait for the disk."""
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._heard, self._marked = monotonic(), False
+        self._arrivals: deque[tuple[int, float]] = deque([(self.journal.end, monotonic())], ARRIVALS)
+        """How far the journal had come at some moments, the latest last."""
 
     @property
     def accepted(self) -> int:
@@ -86,6 +98,13 @@ class Inbox:
     def repeated(self) -> int:
         """Baskets that came again, and were left out."""
         return self.journal.repeated
+
+    def oldest(self, read: int) -> float:
+        """How many seconds ago the oldest basket came that a learner has not read, which has come to number `read`."""
+        if read >= self.accepted:
+            return 0.0
+        arrivals = list(self._arrivals)
+        return monotonic() - next((moment for end, moment in arrivals if end > read), arrivals[0][1])
 
     def accept(
         self,
@@ -214,6 +233,7 @@ class Inbox:
         clock = self.clock
         for one in records:
             if clock is Clock.NONE:
+                self.spans.check(one.clock)
                 clock = one.clock
             if one.clock is not clock:
                 days = "counts days, as whole numbers" if clock is Clock.DAY else "has dates and times"
@@ -229,3 +249,8 @@ class Inbox:
         state = line({"clock": self.clock.value, "latest": latest, "sources": sources})
         self.journal.append(group.keys, group.baskets, state, group.repeated)
         self.latest, self.sources = latest, sources
+        now, (end, moment) = monotonic(), self._arrivals[-1]
+        if end < self.journal.end and (now - moment >= ARRIVAL or len(self._arrivals) == 1):
+            self._arrivals.append((self.journal.end, now))
+        elif end < self.journal.end:
+            self._arrivals[-1] = (self.journal.end, moment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every
-from omba.errors import InputError
+from omba.errors import InputError, SnapshotError
 from omba.live.current_rules import CurrentRules
 from omba.model import OMBA
 from omba.rules.layout import places
@@ -93,12 +94,17 @@ class Keeper:
         if self.every is not None:
             self.record(model, tick, last)
 
+    def _span(self, clock: Clock) -> Every:
+        """The span on a clock; where days are counted, none is shorter than a day."""
+        assert self.every is not None
+        return Every(1, "d") if clock is Clock.DAY and self.every.unit in ("h", "m") else self.every.on(clock)
+
     def _due_before(self, model: OMBA, window: Baskets) -> int | None:
         """The end of the span that the model is in, if the window begins another one."""
         if self.every is None or window.times is None or not len(window) or model.clock is not window.clock:
             return None
         begin = int(window.times[0]) if window.start is None else window.start
-        span = self.every.on(window.clock)
+        span = self._span(window.clock)
         known, coming = span.keys(np.array([model.last_time, begin]), window.clock).tolist()
         return span.bounds(coming, window.clock)[0] if coming > known else None
 
@@ -106,11 +112,16 @@ class Keeper:
         """The end of the window, if a span ends with it."""
         if self.every is None or window.start is None or window.stop is None:
             return None
-        first, after = self.every.on(window.clock).keys(np.array([window.start, window.stop]), window.clock).tolist()
+        first, after = self._span(window.clock).keys(np.array([window.start, window.stop]), window.clock).tolist()
         return window.stop if after > first else None
 
     def _places(self, model: OMBA) -> NDArray[np.floating]:
         """Places on the map, near those of the entry before."""
-        entries = reversed(self.folder.history.entries)
-        before = next((known for entry in entries if (known := entry.places) is not None), None)
+        before = None
+        for entry in reversed(self.folder.history.entries):
+            # One that is damaged is no reason to have no map.
+            with suppress(SnapshotError):
+                before = entry.places
+            if before is not None:
+                break
         return places(model.product_vectors, model.product_counts, before)

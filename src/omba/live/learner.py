@@ -10,22 +10,25 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from time import monotonic
 from typing import Any, Protocol
 
 from omba.baskets import Baskets, Clock
 from omba.disk import step
-from omba.errors import SnapshotError
+from omba.errors import OmbaError, SnapshotError, StoreError
 from omba.live.attributes import Attributes
 from omba.live.keeper import Keeper
+from omba.live.process import STEADY
+from omba.live.quarantine import Quarantine
 from omba.live.spans import Spans
 from omba.live.status import LearnerStatus
 from omba.live.windows import Windows
 from omba.model import OMBA
 from omba.settings import Value
 from omba.store import ModelFolder
-from omba.store.journal import JournalFrame
+from omba.store.frame import JournalFrame
 
 log = logging.getLogger("omba")
 
@@ -38,6 +41,10 @@ PAUSE = 0.05
 """Seconds between two looks at the journal."""
 RETRY = 5.0
 """Seconds until another try, after the disk was full."""
+
+
+class WindowFailed(OmbaError):
+    """A window that the model could not learn; the learner begins again from its last snapshot."""
 
 
 class Stop(Protocol):
@@ -77,9 +84,12 @@ class Learner:
         self.keeper = Keeper(self.folder, history)
         self.lock = self.folder.lock()
         try:
+            self.folder.mend_current()
             there = self.folder.exists
             self.model = self.folder.load() if there else OMBA(**(settings or {}))  # type: ignore[arg-type]
             self.model.threads = int((settings or {}).get("threads", self.model.threads))  # type: ignore[arg-type]
+            self.folder.refuse_losses()
+            self.spans.check(self.model.clock)
         except BaseException:
             self.lock.release()
             raise
@@ -91,14 +101,18 @@ class Learner:
         """Baskets before this one are learned, and in a snapshot."""
         self.published, self.took, self.changed = monotonic(), 0.0, False
         self.stop: Stop | None = None
+        self.quarantine = Quarantine(self.folder)
         self.status = LearnerStatus(self.folder)
         self._tell()
 
     def run(self, stop: Stop) -> None:
         """Learn what comes, until told to stop."""
+        begun = monotonic()
         while not stop.is_set():
             if self.drain(stop) == 0:
                 stop.wait(PAUSE)
+            if monotonic() - begun > STEADY:
+                self.status.tell(failures=0)
 
     def drain(self, stop: Stop | None = None) -> int:
         """Learn all that is there, publish, and return; how many baskets were read.
@@ -112,6 +126,9 @@ class Learner:
                 read += self._frame(frame)
                 if stop is not None and stop.is_set():
                     break
+        if stop is None or not stop.is_set():
+            # Further than the last basket, where those after it were given up.
+            self.windows.read = max(self.windows.read, self.tail.number)
         if self.windows.latest is not None:
             self._move(self.windows.latest)
         if self.changed:
@@ -144,16 +161,54 @@ class Learner:
             if number >= self.windows.read:
                 if self.stop is not None and self.stop.is_set():
                     return read
-                basket = json.loads(line)
-                self.attributes.add(basket)
-                for window in self.windows.add(number, basket):
-                    self._learn(window)
+                self._take(number, line)
                 read += 1
         said = json.loads(state) if state else {}
         self.sources = said.get("sources", self.sources)
         if said.get("latest") is not None:
             self._move(said["latest"])
         return read
+
+    def _take(self, number: int, line: bytes) -> None:
+        """Take in a basket; one that cannot be, on a second try neither, goes into quarantine."""
+        if number in self.quarantine.numbers:
+            self.windows.skip(number)
+            return
+        for last in (False, True):
+            try:
+                basket = json.loads(line)
+                self.attributes.add(basket)
+                for window in self.windows.add(number, basket):
+                    self._learn(window)
+            except (StoreError, SnapshotError, WindowFailed, MemoryError):
+                raise
+            except Exception as error:
+                if last:
+                    self._persist(partial(self.quarantine.add, [(number, line)], _sentence(error)))
+                    self.windows.skip(number)
+                continue
+            return
+
+    def _fit(self, window: Baskets) -> None:
+        """Have the model learn a window. If it fails at it for a second time, the baskets go into quarantine.
+
+        What it leaves behind is of no use, so the learner ends each time, and begins again from the last snapshot.
+        """
+        try:
+            self.model.partial_fit(self.attributes.on(window), allow_late=True)
+        except MemoryError:
+            raise
+        except Exception as error:
+            numbers = sorted(self.windows.handed_over)
+            if self.quarantine.suspect(numbers):
+                wanted = set(numbers)
+                tail = self.folder.read_journal(numbers[0])
+                frames = (frame for some in iter(tail.read, []) for frame in some)
+                lines = (pair for frame in frames for pair in enumerate(frame.lines[:-1], frame.first))
+                self.quarantine.add([pair for pair in lines if pair[0] in wanted], _sentence(error))
+            raise WindowFailed(
+                f"a window of {len(numbers):,} baskets could not be learned: {_sentence(error)}"
+            ) from error
 
     def _move(self, tick: int) -> None:
         """Time has moved on to a moment."""
@@ -166,7 +221,7 @@ class Learner:
         if len(window):
             if due.before is not None:
                 self._record(due.before)
-            self.model.partial_fit(self.attributes.on(window), allow_late=True)
+            self._fit(window)
             self.keeper.rules.note(self.model, window)
         self.model.position = {**self.windows.position(), "sources": self.sources}
         self.changed = True
@@ -195,7 +250,13 @@ class Learner:
     def _tell(self, learning: bool = False, error: str | None = None) -> None:
         windows, clock = self.windows, self.model.clock
         last = windows.last_window
+        quarantined = self.quarantine.count(windows.next)
+        lost = windows.next - windows.learned - windows.gathered - quarantined if windows.read >= windows.next else None
         self.status.tell(
+            **({} if lost is None else {"baskets_lost": max(0, lost)}),
+            baskets_read=windows.next,
+            baskets_quarantined=quarantined,
+            baskets_of_returns=windows.returns,
             baskets_learned=windows.learned,
             baskets_late=windows.late,
             windows_closed=windows.closed_windows,
@@ -204,6 +265,10 @@ class Learner:
             learning=learning,
             error=error,
         )
+
+
+def _sentence(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def show_tick(clock: Clock, tick: int | None) -> str | int | None:

@@ -31,35 +31,48 @@ class OpenWindow:
 
     def __init__(self, vocabularies: Vocabularies) -> None:
         self.vocabularies = vocabularies
-        self.first: int | None = None
-        """The number of the oldest basket here."""
         self.sizes, self.items, self.prices, self.quantities = array("q"), array("i"), array("d"), array("d")
         self.users, self.stores, self.times = array("i"), array("i"), array("q")
+        self.numbers = array("q")
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def add(self, number: int, tick: int, basket: Mapping[str, Any]) -> None:
         """Take in a basket of the journal; products that went back, with a quantity of zero or less, are left out."""
-        if self.first is None or number < self.first:
-            self.first = number
         kept = [product for product in basket["products"] if not is_returned(product.get("quantity"))]
-        self.sizes.append(len(kept))
-        self.items.extend(self.vocabularies.products.add([product["id"] for product in kept]).tolist())
-        self.prices.extend(product.get("price", np.nan) for product in kept)
-        self.quantities.extend(product.get("quantity", np.nan) for product in kept)
-        self.users.append(_code(self.vocabularies.users, basket.get("user")))
-        self.stores.append(_code(self.vocabularies.stores, basket.get("store")))
+        # All of it is read before any of it is taken, so that a basket which cannot be leaves nothing behind.
+        items = self.vocabularies.products.add([product["id"] for product in kept]).tolist()
+        prices = array("d", (product.get("price", np.nan) for product in kept))
+        quantities = array("d", (product.get("quantity", np.nan) for product in kept))
+        user, store = (
+            _code(self.vocabularies.users, basket.get("user")),
+            _code(self.vocabularies.stores, basket.get("store")),
+        )
         self.times.append(tick)
+        self.numbers.append(number)
+        self.sizes.append(len(kept))
+        self.items.extend(items)
+        self.prices.extend(prices)
+        self.quantities.extend(quantities)
+        self.users.append(user)
+        self.stores.append(store)
+
+    @property
+    def first(self) -> int | None:
+        """The number of the oldest basket here."""
+        return min(self.numbers, default=None)
+
+    @property
+    def returns(self) -> int:
+        """Baskets of returns only, of which nothing is learned."""
+        return self.sizes.count(0)
 
     def extend(self, other: OpenWindow) -> None:
         """Take in what came earlier and belonged nowhere else; `other` is empty afterwards."""
-        if other.first is not None:
-            self.first = other.first if self.first is None else min(self.first, other.first)
-        for name in ("sizes", "items", "prices", "quantities", "users", "stores", "times"):
+        for name in ("numbers", "sizes", "items", "prices", "quantities", "users", "stores", "times"):
             getattr(self, name).extend(getattr(other, name))
             setattr(other, name, array(getattr(other, name).typecode))
-        other.first = None
 
     def window(self, clock: Clock, start: int | None, stop: int | None) -> Baskets:
         """The baskets as a window: in time order, each product once a basket, baskets with nothing in them left out."""

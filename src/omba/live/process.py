@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from omba.errors import OmbaError
+from omba.live.status import LearnerStatus
+from omba.store import ModelFolder
 
 log = logging.getLogger("omba")
 
-PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
-"""Seconds before a learner that ended by itself is started again, longer each time it happens in a row."""
 STEADY = 60.0
 """Seconds after which a learner counts as running well."""
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before a learner that ended by itself is started again, longer each time it happens in a row."""
 GRACE = 30.0
 """Seconds a learner has to end its window when it is told to stop."""
 NICE = 5
@@ -35,7 +37,9 @@ class LearnerProcess:
     """A learner in a child process, kept running until `stop`. The options are those of `Learner`."""
 
     def __init__(self, folder: str | Path, **options: Any) -> None:
-        self.orders = json.dumps({"folder": str(folder), **options})
+        self.folder, self.options = folder, options
+        self.restarts = self.failures = 0
+        """How often it was started again in all, and how often in a row."""
         self._stop = threading.Event()
         self._child: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._watch, name="learner", daemon=True)
@@ -68,25 +72,28 @@ class LearnerProcess:
     def _launch(self) -> subprocess.Popen[bytes]:
         child = subprocess.Popen([sys.executable, "-m", "omba.live"], stdin=subprocess.PIPE)
         assert child.stdin is not None
-        child.stdin.write(self.orders.encode() + b"\n")
-        child.stdin.flush()
+        so_far = {"restarts": self.restarts, "failures": self.failures}
+        orders = json.dumps({"folder": str(self.folder), **self.options, "so_far": so_far})
+        with suppress(BrokenPipeError):
+            child.stdin.write(orders.encode() + b"\n")
+            child.stdin.flush()
         return child
 
     def _watch(self) -> None:
-        failures = 0
         while not self._stop.is_set():
             child = self._child
             assert child is not None
             try:
                 child.wait(STEADY)
             except subprocess.TimeoutExpired:
-                failures = 0
+                self.failures = 0
                 continue
             if self._stop.is_set():
                 return
             _close(child)
-            pause = PAUSES[min(failures, len(PAUSES) - 1)]
-            failures += 1
+            pause = PAUSES[min(self.failures, len(PAUSES) - 1)]
+            self.failures, self.restarts = self.failures + 1, self.restarts + 1
+            LearnerStatus(ModelFolder(self.folder)).tell(restarts=self.restarts, failures=self.failures, learning=False)
             log.warning("the learner ended (%s): it is started again in %g s", _ending(child.returncode), pause)
             if not self._stop.wait(pause):
                 self._child = self._launch()
@@ -107,14 +114,14 @@ def start(folder: str | Path, **options: Any) -> LearnerProcess:
 def serve(orders: IO[bytes]) -> int:
     """What the child does: learn until the other end of its standard input is gone."""
     from omba.live.learner import Learner
-    from omba.live.status import LearnerStatus
-    from omba.store import ModelFolder
 
     given = json.loads(orders.readline())
-    stop = threading.Event()
+    stop, status = threading.Event(), LearnerStatus(ModelFolder(given["folder"]))
+    status.tell(**given.pop("so_far", {}))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_wait_for_end, args=(orders, stop), daemon=True).start()
+    threading.Thread(target=status.beat, args=(stop,), daemon=True).start()
     os.nice(NICE)
     try:
         learner = Learner(**given)
@@ -124,6 +131,9 @@ def serve(orders: IO[bytes]) -> int:
         LearnerStatus(ModelFolder(given["folder"])).tell(error=str(error), learning=False)
         print(f"omba: {error}", file=sys.stderr)
         return 2
+    except Exception as error:
+        LearnerStatus(ModelFolder(given["folder"])).tell(error=f"{type(error).__name__}: {error}", learning=False)
+        raise
     return 0
 
 

@@ -11,6 +11,9 @@ from omba.baskets import Clock, Every
 from omba.baskets.clock import MICROSECONDS
 from omba.errors import InputError
 
+LONGEST = 366 * MICROSECONDS["d"]
+"""The longest that a window may wait for late baskets."""
+
 
 @dataclass(frozen=True)
 class Spans:
@@ -31,7 +34,15 @@ class Spans:
         match = re.match(r"^\s*(\d+)\s*([smhd]?)\s*$", str(lateness).lower())
         if not match or (int(match[1]) and not match[2]):
             raise InputError(f"a lateness of {lateness!r} is not known: write '0', '30m', '2h' or '1d'")
+        if int(match[1]) * MICROSECONDS[match[2] or "d"] > LONGEST:
+            raise InputError(
+                f"a lateness of {lateness!r} is longer than a year: windows would hardly ever close; give less"
+            )
         return cls(Every.parse(every), int(match[1]), match[2] or "d")
+
+    def check(self, clock: Clock) -> None:
+        """Refuse a clock on which there are no such windows."""
+        self.every.on(clock)
 
     def lateness(self, clock: Clock) -> int:
         """How late a basket may come, in the clock's ticks; where days are counted, whole days begun."""

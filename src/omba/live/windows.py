@@ -10,7 +10,7 @@ baskets that remain are those from `from` to `next` that are not before `closed`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from omba.baskets import Baskets, Clock
@@ -38,8 +38,12 @@ class Windows:
         self.late = int(position.get("late", 0))
         self.learned = int(position.get("learned", self.begin))
         """Baskets that were handed over."""
+        self.returns = int(position.get("returns", 0))
+        """Baskets of returns only among those: nothing of them is learned."""
         self.closed_windows = int(position.get("windows", 0))
         self.last_window: dict[str, Any] | None = position.get("last_window")
+        self.handed_over: Sequence[int] = ()
+        """The numbers of the baskets in the window that was handed over last."""
         self.open: dict[int, OpenWindow] = {}
         """The open windows by their beginning."""
         self.latecomers = OpenWindow(self.vocabularies)
@@ -68,6 +72,16 @@ class Windows:
         if not self.spans.by_time() and len(self._window_of(tick)) >= self.spans.every.count:
             yield self._hand_over(0)
 
+    def skip(self, number: int) -> None:
+        """Pass over basket `number`."""
+        self.read = number + 1
+        self.next = max(self.next, number + 1)
+
+    @property
+    def gathered(self) -> int:
+        """Baskets that wait for the end of their window."""
+        return len(self.latecomers) + sum(map(len, self.open.values()))
+
     def move(self, tick: int) -> Iterator[Baskets]:
         """Time has moved on to a moment: the windows that are over, in order of time."""
         if self.read < self.next:
@@ -90,6 +104,7 @@ class Windows:
             "latest": self.latest,
             "learned": self.learned,
             "late": self.late,
+            "returns": self.returns,
             "windows": self.closed_windows,
             "last_window": self.last_window,
         }
@@ -109,6 +124,8 @@ class Windows:
             self.closed = bounds[1]
         self.closed_windows += 1
         self.learned += len(ended)
+        self.returns += ended.returns
+        self.handed_over = ended.numbers
         window = ended.window(self.clock, *bounds)
         self.last_window = {"start": bounds[0], "stop": bounds[1], "baskets": len(ended)}
         return window

@@ -92,6 +92,16 @@ def number_of(snapshot: str) -> int:
     return int(snapshot.rpartition("-")[2])
 
 
+def digest_if_whole(place: Path) -> str | None:
+    """The checksum of a snapshot's manifest, if all its files are as they were written; else None."""
+    try:
+        manifest = json.loads((place / "manifest.json").read_text())
+        whole = all(_digest(place / file) == expected for file, expected in manifest["files"].items())
+        return _digest(place / "manifest.json") if whole and manifest["version"] == VERSION else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def load(folder: Path) -> OMBA:
     """The folder's current snapshot as a model."""
     return _reading(folder, lambda place, manifest: _read(manifest, place))

@@ -17,6 +17,13 @@ from omba.service.routes.schemas import Moment
 from omba.service.views.published import Published
 from omba.service.views.view import View
 
+CRASH_LOOP = 3
+"""Ends of the learner in a row after which the service is not well."""
+STILL = 20.0
+"""Seconds without a sign of life from the learner, while baskets wait for it, after which the service is not well."""
+LATE = 900.0
+"""Seconds that a basket may wait for a learner that works through a backlog."""
+
 
 @dataclass
 class Service:
@@ -39,13 +46,16 @@ class Service:
         if facts["error"] is None:
             facts["error"] = self.published.error
         # A model may have learned from files before it was served, and those baskets never were in the journal.
+        # Baskets of returns only are among those learned from the journal, though the model has nothing of them.
         position = model.position
-        baskets, windows = model.n_baskets - position.get("learned", 0), model.n_windows - position.get("windows", 0)
+        baskets = model.n_baskets + position.get("returns", 0) - position.get("learned", 0)
+        windows = model.n_windows - position.get("windows", 0)
         for name in ("baskets_accepted", "baskets_learned"):
             facts[name] += baskets
         facts["windows_closed"] += windows
         return {
             **facts,
+            "oldest_waiting": self._oldest(facts),
             "baskets_published": model.n_baskets,
             "products": len(view.product_index),
             "users": len(model.user_rows.vocabulary),
@@ -53,6 +63,42 @@ class Service:
             "pairs": model.evidence.n_pairs,
             "memory": resident(),
         }
+
+    def health(self) -> dict[str, Any]:
+        """Whether the service is well, in words that anybody may read, without paths."""
+        facts = status(self.published.folder)
+        trouble, told = self._trouble(facts), ("heartbeat", "restarts", "baskets_waiting", "baskets_unread")
+        return {
+            "status": "ok" if trouble is None else "failing",
+            "error": trouble,
+            "oldest_waiting": self._oldest(facts),
+            **{name: facts[name] for name in told},
+        }
+
+    def detail(self) -> str | None:
+        """The sentence of whatever fails, paths and all; None where nothing does."""
+        return status(self.published.folder)["error"] or self.published.error
+
+    def _trouble(self, facts: dict[str, Any]) -> str | None:
+        """What is wrong; None where nothing is."""
+        oldest = self._oldest(facts)
+        if self.inbox is not None and facts["failures"] >= CRASH_LOOP:
+            return f"the learner has ended {facts['failures']} times in a row: see /status"
+        if facts["error"] is not None:
+            return "the learner does not go on: see /status"
+        if self.published.error is not None:
+            return "the model cannot be read: see /status"
+        if self.inbox is not None and oldest > STILL and (facts["heartbeat"] is None or facts["heartbeat"] > STILL):
+            return f"the learner has given no sign of life, and {facts['baskets_unread']:,} baskets wait for it"
+        if oldest > LATE:
+            return f"a basket has waited for the learner for {oldest:.0f} s"
+        return None
+
+    def _oldest(self, facts: dict[str, Any]) -> float:
+        """How many seconds the oldest basket has waited that the learner has not looked at."""
+        if self.inbox is None:
+            return 0.0
+        return round(self.inbox.oldest(self.inbox.accepted - facts["baskets_unread"]), 3)
 
 
 def resident() -> int:

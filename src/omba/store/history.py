@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from omba.rules.diff import TABLES_ONLY, Diff, compare, diff
 from omba.rules.pair_counts import PairCounts
 from omba.rules.rules import Rules
 from omba.rules.rules_table import rules_table
+
+log = logging.getLogger("omba")
 
 ENTRIES = "at-*"
 PAIRS = "pairs.parquet"
@@ -210,15 +213,18 @@ class History:
 
     @property
     def entries(self) -> list[Entry]:
-        """All entries, oldest first."""
+        """All entries that can be read, oldest first."""
         found = []
         for name in self.names:
             place = self.folder / name
             try:
                 facts = json.loads((place / "entry.json").read_text())
-                found.append(Entry(place, facts["tick"], Clock(facts["clock"]), facts["labels"], facts["baskets"]))
-            except (OSError, ValueError, KeyError) as error:
-                raise SnapshotError(f"the entry {str(place)!r} cannot be read ({error}): remove that folder") from error
+                numbers = int(facts["labels"]), int(facts["baskets"])
+                found.append(Entry(place, int(facts["tick"]), Clock(facts["clock"]), *numbers))
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                # It may have been thinned meanwhile; if it is there, it is damaged, and the others are as good as ever.
+                if place.exists():
+                    warn_once(f"the entry {str(place)!r} cannot be read ({error}) and is left out: remove that folder")
         return found
 
     def at(self, moment: Moment) -> Entry:
@@ -266,14 +272,32 @@ class History:
         """All products' labels, in the order of the rows."""
         out: list[Label] = []
         for segment in sorted(self.folder.glob("labels-*.parquet")):
-            table = pq.read_table(segment)
-            pairs = zip(table["label"].to_pylist(), table["whole"].to_pylist(), strict=True)
-            out += [int(label) if whole else label for label, whole in pairs]
+            try:
+                if int(segment.stem.removeprefix("labels-")) != len(out):
+                    raise ValueError(f"it does not follow on {len(out)} labels")
+                table = pq.read_table(segment)
+                pairs = zip(table["label"].to_pylist(), table["whole"].to_pylist(), strict=True)
+                out += [int(label) if whole else label for label, whole in pairs]
+            except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+                raise SnapshotError(
+                    f"the labels in {str(segment)!r} cannot be read ({error}): remove that file"
+                ) from error
         return out
+
+    def _known_labels(self, labels: Sequence[Label]) -> list[Label]:
+        """The labels that are kept; where they cannot be read, those of the model are kept in their place."""
+        try:
+            return self.labels
+        except SnapshotError as error:
+            warn_once(f"{error}; it is written anew")
+            self._write_labels(0, labels)
+            for segment in sorted(self.folder.glob("labels-*.parquet"))[1:]:
+                segment.unlink()
+            return list(labels)
 
     def _keep_labels(self, labels: Sequence[Label]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        known = self.labels
+        known = self._known_labels(labels)
         common = min(len(known), len(labels))
         if known[:common] != list(labels[:common]):
             raise SnapshotError(
@@ -281,13 +305,15 @@ class History:
                 "remove it, or give another folder"
             )
         new = list(labels[len(known) :])
-        if not new:
-            return
+        if new:
+            self._write_labels(len(known), new)
+
+    def _write_labels(self, first: int, new: Sequence[Label]) -> None:
         whole = pa.array([isinstance(label, int) for label in new], pa.bool_())
         table = pa.table({"label": pa.array([str(label) for label in new], pa.string()), "whole": whole})
         content = pa.BufferOutputStream()
         pq.write_table(table, content)
-        replace(self.folder / f"labels-{len(known):012d}.parquet", content.getvalue().to_pybytes())
+        replace(self.folder / f"labels-{first:012d}.parquet", content.getvalue().to_pybytes())
 
     def _write(
         self,
@@ -317,6 +343,16 @@ class History:
         for entry in entries:
             if entry.tick not in kept:
                 shutil.rmtree(entry.folder)
+
+
+_said: set[str] = set()
+
+
+def warn_once(sentence: str) -> None:
+    """Say what is wrong, once a process: it is found again at every look."""
+    if sentence not in _said:
+        _said.add(sentence)
+        log.warning("%s", sentence)
 
 
 def read(moment: Moment, clock: Clock) -> int:

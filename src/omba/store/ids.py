@@ -8,6 +8,7 @@ stays when the segment goes. Whole files are let go of as soon as the others sti
 from __future__ import annotations
 
 import logging
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -24,6 +25,7 @@ log = logging.getLogger("omba")
 REMEMBERED = 1_000_000
 """Ids that are remembered at least."""
 START = b"omba ids 1\n"
+NAME = re.compile(r"ids-(\d{20})")
 Keys = NDArray[np.uint64]
 
 
@@ -53,14 +55,13 @@ class Ids:
     def load(self) -> None:
         """Read what is kept on disk."""
         for file in sorted(self.folder.glob("ids-*")):
-            if file.suffix:
+            if not NAME.fullmatch(file.name):
                 continue
-            data = file.read_bytes()
-            body = data[len(START) + 4 :]
-            if not data.startswith(START) or data[len(START) :][:4] != zlib.crc32(body).to_bytes(4, "little"):
+            keys = read_keys(file)
+            if keys is None:
                 log.warning("%r is damaged and left out: ids of then are not known as repeated any more", str(file))
                 continue
-            self.sealed[int(file.name.removeprefix("ids-"))] = np.frombuffer(body, np.uint64)
+            self.sealed[int(file.name.removeprefix("ids-"))] = keys
 
     def known(self, keys: Sequence[int]) -> list[bool]:
         """Whether each key was met; 0 never was. Safe while another thread adds."""
@@ -97,6 +98,15 @@ class Ids:
         body = ordered.tobytes()
         replace(self.folder / name(first), START + zlib.crc32(body).to_bytes(4, "little") + body)
         self.sealed = {**self.sealed, first: ordered}
+
+
+def read_keys(file: Path) -> Keys | None:
+    """The keys in a file of ids; None where it is damaged."""
+    data = file.read_bytes()
+    body = data[len(START) + 4 :]
+    if not data.startswith(START) or data[len(START) :][:4] != zlib.crc32(body).to_bytes(4, "little"):
+        return None
+    return np.frombuffer(body, np.uint64)
 
 
 def name(first: int) -> str:

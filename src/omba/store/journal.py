@@ -14,122 +14,25 @@ from __future__ import annotations
 
 import logging
 import os
-import struct
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from omba.disk import step, sync, write_all
 from omba.errors import StoreError
+from omba.store import gaps
+from omba.store.frame import CHECK, HEAD, START, JournalFrame, Synced, decode, encode, frames, segment, segments
 from omba.store.ids import Ids
 from omba.store.lock import Lock
+from omba.store.loss import Extent, Loss, damage, refuse_damage, refuse_losses, remedy
 
 log = logging.getLogger("omba")
 
-START = b"omba journal 1\n\n"
-MAGIC = b"OMBA"
-HEAD = struct.Struct("<4sIQIQ")
-CHECK = struct.Struct("<I")
-SYNCED = struct.Struct("<QQQQ")
 datasync = getattr(os, "fdatasync", os.fsync)
 SEGMENT_BYTES = 64 << 20
 SEGMENT_BASKETS = 1 << 17
 """A segment is sealed when it has grown to either."""
-
-
-@dataclass(frozen=True)
-class JournalFrame:
-    """What was written in one go: `count` baskets from number `first` on, and the writer's state after them."""
-
-    first: int
-    count: int
-    repeated: int
-    payload: bytes
-    stop: int
-    """Where it ends in its segment."""
-
-    @property
-    def after(self) -> int:
-        """The number of the next basket."""
-        return self.first + self.count
-
-    @property
-    def keys(self) -> list[int]:
-        return [int(key) for key in np.frombuffer(self.payload, "<u8", self.count)]
-
-    @property
-    def lines(self) -> list[bytes]:
-        """A line a basket, and the state."""
-        return self.payload[8 * self.count :].split(b"\n")
-
-
-@dataclass(frozen=True)
-class Synced:
-    """How far the journal is on the disk: bytes of its last segment, and baskets in all."""
-
-    segment: int
-    offset: int
-    end: int
-    repeated: int
-
-    @classmethod
-    def read(cls, folder: Path) -> Synced | None:
-        """What the writer tells; None where there is no journal yet."""
-        try:
-            data = (folder / "synced").read_bytes()
-        except FileNotFoundError:
-            return None
-        body, check = data[: SYNCED.size], data[SYNCED.size :]
-        # A reader may come in the middle of a write, and looks again later.
-        return cls(*SYNCED.unpack(body)) if check == CHECK.pack(zlib.crc32(body)) else None
-
-    def pack(self) -> bytes:
-        body = SYNCED.pack(self.segment, self.offset, self.end, self.repeated)
-        return body + CHECK.pack(zlib.crc32(body))
-
-
-def encode(first: int, keys: Sequence[int], baskets: Sequence[bytes], state: bytes, repeated: int) -> bytes:
-    """A frame."""
-    payload = np.array(keys, "<u8").tobytes() + b"\n".join([*baskets, state])
-    head = HEAD.pack(MAGIC, len(payload), first, len(keys), repeated)
-    return head + CHECK.pack(zlib.crc32(payload, zlib.crc32(head))) + payload
-
-
-def decode(data: bytes | memoryview, offset: int) -> JournalFrame | None:
-    """The frame that begins at an offset, or None where there is no whole one."""
-    begin = offset + HEAD.size + CHECK.size
-    if len(data) < begin:
-        return None
-    magic, length, first, count, repeated = HEAD.unpack_from(data, offset)
-    if magic != MAGIC or len(data) < begin + length or 8 * count > length:
-        return None
-    payload = bytes(data[begin : begin + length])
-    check = zlib.crc32(payload, zlib.crc32(data[offset : offset + HEAD.size]))
-    if CHECK.unpack_from(data, offset + HEAD.size) != (check,):
-        return None
-    return JournalFrame(first, count, repeated, payload, begin + length)
-
-
-def frames(data: bytes, first: int) -> Iterator[JournalFrame]:
-    """The whole frames of a segment, as far as they follow on each other."""
-    offset = len(START)
-    while (frame := decode(data, offset)) and frame.first == first:
-        yield frame
-        offset, first = frame.stop, frame.after
-
-
-def segments(folder: Path) -> list[int]:
-    """The first basket of each segment, in order."""
-    return sorted(int(file.name.removeprefix("segment-")) for file in folder.glob("segment-*"))
-
-
-def segment(folder: Path, first: int) -> Path:
-    return folder / f"segment-{first:020d}"
 
 
 def forget(folder: Path, before: int) -> None:
@@ -144,10 +47,18 @@ def forget(folder: Path, before: int) -> None:
 class Journal:
     """The writing end, one a folder and used by one thread at a time.
 
-    Where the folder is empty, baskets are numbered from `first` on: as many as a snapshot has learned already.
+    Parameters
+    ----------
+    folder
+        Where it lies. If baskets are missing that it once held and that are still needed, it is not opened.
+    extent
+        What the snapshot needs of it; all that is there unless given. Where the folder is empty, baskets are numbered
+        from its `next` on.
+    remembered
+        How many ids are remembered at least; a million unless given.
     """
 
-    def __init__(self, folder: Path, first: int = 0, remembered: int | None = None) -> None:
+    def __init__(self, folder: Path, extent: Extent | None = None, remembered: int | None = None) -> None:
         self.folder = folder
         self.lock = Lock(folder, "takes in baskets for")
         self.ids = Ids(folder) if remembered is None else Ids(folder, remembered)
@@ -157,7 +68,8 @@ class Journal:
         self.state = b""
         """What the writer last said of itself; nothing where no frame is left."""
         try:
-            self._open(first)
+            refuse_losses(folder, extent)
+            self._open(extent.next if extent else 0)
         except OSError as error:
             self.lock.release()
             raise StoreError(
@@ -215,9 +127,10 @@ class Journal:
         self.handle = self._segment(self.first)
         self._recover()
         if not self.state and len(firsts) > 1:
-            # The segment has just been begun; what the writer last said is at the end of the one before.
+            # The segment has just been begun; what the writer last said is at the end of the one before, unless the
+            # model knows more, since that is an old copy.
             for frame in frames(segment(self.folder, firsts[-2]).read_bytes(), firsts[-2]):
-                self.state = frame.lines[-1]
+                self.state = frame.lines[-1] if frame.after >= min(first, self.first) else b""
         self.pointer = os.open(self.folder / "synced", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._tell()
         sync(self.folder)
@@ -243,6 +156,7 @@ class Journal:
             self.ids.add(frame.keys)
         if self.size < len(data):
             refuse_damage(self.folder, self.first, data, self.size)
+            self._refuse_cut()
             log.warning(
                 "the journal in %r ended in a broken frame: its %d bytes were never acknowledged and are cut off",
                 str(self.folder),
@@ -252,6 +166,13 @@ class Journal:
         os.fsync(self.handle)
         step("tail cut")
         os.lseek(self.handle, self.size, os.SEEK_SET)
+
+    def _refuse_cut(self) -> None:
+        """Raise if the frame that is broken was whole once, and acknowledged: then no crash has left it so."""
+        synced = Synced.read(self.folder)
+        if synced is not None and synced.end > self.end:
+            loss = Loss(self.end, synced.end, f"{segment(self.folder, self.first).name!r} is damaged where they were")
+            raise StoreError(f"in {str(self.folder)!r} {loss}; {remedy(self.folder)}")
 
     def _mend(self) -> None:
         """After a write that failed, take back what it left, so that the next frame follows on the last whole one."""
@@ -288,6 +209,7 @@ class Tail:
         self.folder, self.number = folder, number
         self.segment = -1
         self.offset = len(START)
+        self.gaps = gaps.read(folder)
 
     def read(self, most: int = 1 << 20) -> list[JournalFrame]:
         """The next frames, of about so many bytes; none where there is nothing new."""
@@ -300,6 +222,7 @@ class Tail:
         data = self._bytes(most, stop)
         if not data and self.segment < synced.segment:
             self.segment, self.offset = self._next(), len(START)
+            self._reach(self.segment)
             return self.read(most)
         return self._whole(data)
 
@@ -325,37 +248,34 @@ class Tail:
         while offset < len(data) and (frame := decode(data, offset)):
             if frame.after > self.number or not frame.count:
                 found.append(frame)
+                self._reach(frame.first)
+                self.number = max(self.number, frame.after)
             offset = frame.stop
         if data and not offset:
             raise damage(self.folder, self.segment, self.offset)
         self.offset += offset
-        if found:
-            self.number = max(self.number, found[-1].after)
         return found
 
+    def _reach(self, first: int) -> None:
+        """Go on at a basket: it is the next one, unless a person has said to go on without those before it."""
+        if first <= self.number:
+            return
+        if gaps.skip(self.gaps, self.number) < first:
+            loss = Loss(self.number, first, f"{segment(self.folder, self.segment).name!r} goes on after them")
+            raise StoreError(f"in {str(self.folder)!r} {loss}; {remedy(self.folder)}")
+        self.number = first
+
     def _find(self, synced: Synced) -> None:
-        firsts = [first for first in segments(self.folder) if first <= self.number]
+        number = self.number
+        if not any(first <= number for first in segments(self.folder)):
+            number = gaps.skip(self.gaps, number)
+        firsts = [first for first in segments(self.folder) if first <= number]
         if not firsts or self.number > synced.end:
             raise StoreError(
                 f"the journal in {str(self.folder)!r} does not hold basket {self.number:,}, from which on the model is "
-                "to learn: put back the folder as it was, or begin anew without it"
+                f"to learn: {remedy(self.folder)}"
             )
-        self.segment = firsts[-1]
+        self.number, self.segment = number, firsts[-1]
 
     def _next(self) -> int:
         return min(first for first in segments(self.folder) if first > self.segment)
-
-
-def refuse_damage(folder: Path, first: int, data: bytes, offset: int) -> None:
-    """Raise if there is a whole frame beyond the place where the frames break off: then it is no torn tail."""
-    at = offset - 1
-    while (at := data.find(MAGIC, at + 1)) >= 0:
-        if decode(data, at):
-            raise damage(folder, first, offset)
-
-
-def damage(folder: Path, first: int, offset: int) -> StoreError:
-    return StoreError(
-        f"{str(segment(folder, first))!r} is damaged at byte {offset:,}, and baskets come after it: put the file back "
-        "from a copy, or move the journal away and have its baskets sent again"
-    )

@@ -18,6 +18,13 @@ GAUGES = {
     "baskets_learned": ("counter", "Baskets the model has learned."),
     "baskets_waiting": ("gauge", "Baskets taken in and not yet learned."),
     "baskets_late": ("counter", "Baskets that came after their window was closed."),
+    "baskets_unread": ("gauge", "Baskets taken in that the learner has not looked at."),
+    "baskets_of_returns": ("counter", "Baskets of returns only, of which nothing is learned."),
+    "baskets_quarantined": ("counter", "Baskets that the learner has failed at."),
+    "baskets_lost": ("counter", "Baskets that the journal has lost and that were given up."),
+    "oldest_waiting": ("gauge", "Seconds that the oldest basket has waited for the learner to look at it."),
+    "heartbeat": ("gauge", "Seconds since the learner's last sign of life; -1 where there never was one."),
+    "restarts": ("counter", "How often the learner ended and was started again."),
     "baskets_repeated": ("counter", "Baskets that came again, and were left out."),
     "windows_closed": ("counter", "Windows learned."),
     "products": ("gauge", "Products known."),
@@ -25,6 +32,9 @@ GAUGES = {
     "rules": ("gauge", "Rules published."),
     "memory": ("gauge", "Bytes of memory the web process holds."),
 }
+
+UNITS = {"memory": "_bytes", "oldest_waiting": "_seconds", "heartbeat": "_seconds"}
+"""What gauges are measured in, for their names."""
 
 
 class Metrics:
@@ -59,8 +69,8 @@ class Metrics:
             out.append(f'omba_request_seconds_sum{{route="{route}"}} {sums[route]:.6f}')
             out.append(f'omba_request_seconds_count{{route="{route}"}} {total}')
         for name, (kind, help) in GAUGES.items():
-            full = f"omba_{name}" + ("_total" if kind == "counter" else "_bytes" if name == "memory" else "")
-            out += [*heading(full, kind, help), f"{full} {facts[name]}"]
+            full = f"omba_{name}" + ("_total" if kind == "counter" else UNITS.get(name, ""))
+            out += [*heading(full, kind, help), f"{full} {-1 if facts[name] is None else facts[name]}"]
         return "\n".join(out) + "\n"
 
 

@@ -299,12 +299,20 @@ class Status(Strict):
     baskets_learned: int
     baskets_published: int = Field(description="Baskets learned in the state that answers come from.")
     baskets_waiting: int
+    baskets_unread: int = Field(description="Baskets that the learner has not looked at; others wait for their window.")
+    oldest_waiting: float = Field(description="Seconds that the oldest of those has waited.")
     baskets_late: int
+    baskets_of_returns: int = Field(description="Baskets of returns only; nothing of them is learned.")
+    baskets_quarantined: int = Field(description="Baskets that the learner has failed at, in quarantine.jsonl.")
+    baskets_lost: int = Field(description="Baskets that the journal has lost and that were given up.")
     baskets_repeated: int
     windows_closed: int
     last_window: LastWindow | None
     learning: bool
     error: str | None
+    heartbeat: float | None = Field(description="Seconds since the learner's last sign of life.")
+    restarts: int = Field(description="How often the learner ended and was started again.")
+    failures: int = Field(description="How often it did so in a row.")
     products: int
     users: int
     rules: int
@@ -318,6 +326,11 @@ class Status(Strict):
 class Health(Strict):
     status: Literal["ok", "failing"]
     error: str | None = None
+    heartbeat: float | None = Field(None, description="Seconds since the learner's last sign of life.")
+    restarts: int = 0
+    baskets_waiting: int = 0
+    baskets_unread: int = 0
+    oldest_waiting: float = 0.0
 
 
 # Requests.

@@ -22,7 +22,7 @@ Moment = str
 
 @dataclass(frozen=True, eq=False)
 class HistoryEntry:
-    """One kept window. Counts, prices and rules stay in memory once read; vectors are read as they are needed."""
+    """One kept window. A few columns stay in memory once read, and no file open; the rest is read as it is needed."""
 
     entry: Entry
 
@@ -38,32 +38,37 @@ class HistoryEntry:
     def prices(self) -> NDArray[np.float32] | None:
         return self.entry.prices
 
-    @cached_property
+    @property
     def vectors(self) -> NDArray[np.float16]:
+        """As they lie on the disk; the file is open only as long as they are looked at."""
         return self.entry.map_vectors().view(np.ndarray)
 
-    @cached_property
+    @property
     def rules(self) -> Rules:
         return read_rules(self.entry.rules)
 
     @cached_property
-    def places(self) -> dict[frozenset[Label], int]:
-        """Where the rule of these products stands, whichever way round it points."""
-        found: dict[frozenset[Label], int] = {}
-        for place, (antecedents, consequents) in enumerate(self.rules.sides):
-            found.setdefault(frozenset((*antecedents, *consequents)), place)
-        return found
+    def _trace(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]:
+        """What is asked of the rules of all windows at once, as a few arrays: their products as sorted hashes, where
+        each stands, whichever way round it points, and its columns."""
+        rules = self.rules
+        sides = [hash(frozenset((*antecedents, *consequents))) for antecedents, consequents in rules.sides]
+        hashes = np.array(sides, np.int64)
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order, {name: np.array(rules.column(name)) for name in TRACED}
 
     def of_rule(self, products: frozenset[Label]) -> dict[str, Any]:
         """How a rule stood at that window; nothing but the time where it was not among the best."""
-        place = self.places.get(products)
-        if place is None:
+        hashes, order, columns = self._trace
+        found = int(np.searchsorted(hashes, hash(products)))
+        if found == len(hashes) or hashes[found] != hash(products):
             return {"at": self.at, "rank": None} | dict.fromkeys(TRACED)
-        values = {name: float(self.rules.column(name)[place]) for name in TRACED if name != "count"}
+        place = int(order[found])
+        values = {name: float(columns[name][place]) for name in TRACED if name != "count"}
         return {
             "at": self.at,
             "rank": place + 1,
-            "count": int(self.rules.count[place]),
+            "count": int(columns["count"][place]),
             **{name: value if np.isfinite(value) else None for name, value in values.items()},
         }
 

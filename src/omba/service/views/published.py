@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.errors import OmbaError
+from omba.errors import OmbaError, SnapshotError
 from omba.live.current_rules import look_over
 from omba.model import OMBA
 from omba.rules.rules_table import read_rules
@@ -109,7 +110,9 @@ class Published:
         """The present, with the rules that were saved or kept with it; else those of the last kept window."""
         model, table = self.folder.load_with_rules()
         if table is None and len(past):
-            table = past.entries[-1].entry.rules
+            # Damage to the history is no reason not to answer.
+            with suppress(SnapshotError):
+                table = past.entries[-1].entry.rules
         rules = None if table is None else read_rules(table)
         return View.now(model, rules, places_of(model, past))
 
@@ -128,7 +131,9 @@ class Published:
 def places_of(model: OMBA, past: HistoryView) -> NDArray[np.float32] | None:
     """Places on the map as last kept; products that came later have none yet."""
     for one in reversed(past.entries):
-        places = one.entry.places
+        places = None
+        with suppress(SnapshotError):
+            places = one.entry.places
         if places is not None:
             out = np.full((len(model.product_rows.vocabulary), 2), np.nan, np.float32)
             out[: len(places)] = places[: len(out)]

@@ -1,0 +1,123 @@
+"""What the learner would refuse is refused at the door; what it fails at all the same does not stop the rest."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from omba import OMBA
+from omba.errors import InputError
+from omba.live import Inbox, Learner, status
+from omba.live.spans import Spans
+from omba.store import ModelFolder
+
+SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
+
+
+def basket(name, when, *products):
+    return {"id": name, "time": when, "products": [*(products or ("tea", "milk"))]}
+
+
+def test_day_numbers_are_refused_where_windows_are_hours_and_dates_are_taken_after_that(tmp_path):
+    inbox = Inbox(tmp_path, "1h")
+    with pytest.raises(InputError, match="a window of '1h' is finer than these baskets, which count whole days"):
+        inbox.accept([basket(1, 5)])
+    assert inbox.accept([basket(1, "2017-01-01")]).accepted == 1
+    inbox.close()
+
+
+@pytest.mark.parametrize(("every", "lateness"), [("99999999999d", "0"), ("1d", "99999999999d"), ("10000000000", "0")])
+def test_windows_and_waits_of_absurd_length_are_refused_in_a_sentence(every, lateness):
+    with pytest.raises(InputError, match=r"longer than a year|too long"):
+        Spans.parse(every, lateness)
+
+
+def test_a_basket_that_fails_twice_goes_into_quarantine_and_learning_goes_on(tmp_path, caplog):
+    inbox = Inbox(tmp_path)
+    inbox.accept([basket("a", "2017-01-01")])
+    # As one that an earlier version let in.
+    inbox.journal.append([0], [b'{"time":"2017-01-01","products":[{"id":"tea","price":"dear"}]}'])
+    inbox.accept([basket("b", "2017-01-01"), basket("c", "2017-01-02")])
+    for _ in range(2):
+        learner = Learner(tmp_path, history=None, settings=SETTINGS)
+        learner.drain()
+        assert learner.model.n_baskets == 2
+        learner.close()
+        found = status(tmp_path)
+        assert (found["baskets_quarantined"], found["baskets_waiting"], found["baskets_lost"]) == (1, 1, 0)
+    inbox.close()
+    (line,) = ModelFolder(tmp_path).quarantine_file.read_text().splitlines()
+    assert json.loads(line)["number"] == 1
+    assert "TypeError" in json.loads(line)["reason"]
+    assert json.loads(line)["basket"]["products"][0]["price"] == "dear"
+    assert caplog.text.count("go into quarantine") == 1
+
+
+def test_a_window_that_fails_twice_goes_into_quarantine_with_all_its_baskets(tmp_path, monkeypatch):
+    inbox = Inbox(tmp_path)
+    inbox.accept([basket("a", "2017-01-01"), basket("poison", "2017-01-02"), basket("c", "2017-01-03")])
+    inbox.accept([basket("d", "2017-01-04")])
+    real = OMBA.partial_fit
+
+    def fails(model, window, allow_late=False):
+        if window.start == 17168 * 86_400_000_000:
+            raise ZeroDivisionError("poison")
+        return real(model, window, allow_late=allow_late)
+
+    monkeypatch.setattr(OMBA, "partial_fit", fails)
+    for _ in range(2):
+        learner = Learner(tmp_path, history=None, settings=SETTINGS)
+        with pytest.raises(Exception, match="a window of 1 baskets could not be learned: ZeroDivisionError"):
+            learner.drain()
+        learner.close()
+    learner = Learner(tmp_path, history=None, settings=SETTINGS)
+    learner.drain()
+    assert learner.model.n_baskets == 2
+    learner.close()
+    inbox.close()
+    assert [status(tmp_path)[f"baskets_{name}"] for name in ("quarantined", "waiting", "lost")] == [1, 1, 0]
+
+
+def test_an_odd_word_of_the_learner_is_not_believed(tmp_path):
+    inbox = Inbox(tmp_path)
+    inbox.accept([basket("a", "2017-01-01"), basket("c", "2017-01-02")])
+    odd = [
+        "[1, 2]",
+        '"x"',
+        "\0" * 9,
+        '{"baskets_learned": "7", "last_window": 3, "learning": []}',
+        '{"baskets_late": -1}',
+    ]
+    for word in odd:
+        ModelFolder(tmp_path).learner_file.write_text(word)
+        assert status(tmp_path)["baskets_waiting"] == 2
+    learner = Learner(tmp_path, history=None, settings=SETTINGS)
+    learner.drain()
+    learner.close()
+    inbox.close()
+    assert status(tmp_path)["baskets_learned"] == 1
+
+
+def test_counters_never_fall_also_with_baskets_of_returns_only(tmp_path):
+    from omba.service.state import Service
+    from omba.service.views.published import Published
+
+    inbox, learner = Inbox(tmp_path), Learner(tmp_path, history=None, settings=SETTINGS)
+    service, seen = Service(Published(tmp_path), inbox), []
+    for day in range(1, 5):
+        inbox.accept([basket(f"{day}", f"2017-01-0{day}", "tea", "milk", "soap")])
+        returned = [{"id": "tea", "quantity": -1}]
+        inbox.accept([{"id": f"r{day}", "time": f"2017-01-0{day}", "products": returned}])
+        for step in (lambda: None, learner.drain, service.published.look):
+            step()
+            facts = service.facts()
+            seen.append([facts["baskets_accepted"], facts["baskets_learned"], facts["baskets_of_returns"]])
+    learner.close()
+    inbox.close()
+    assert seen == sorted(seen)
+    assert all(later >= earlier for a, b in pairwise(seen) for earlier, later in zip(a, b, strict=True))
+    assert seen[-1] == [8, 6, 3]
+    # A learner that begins again from its snapshot says no less than before.
+    before = status(tmp_path)["baskets_learned"]
+    Learner(tmp_path, history=None, settings=SETTINGS).close()
+    assert status(tmp_path)["baskets_learned"] == before
