@@ -78,6 +78,7 @@ def set_first(value):
 
 HARMS = {
     "parents out of bounds": with_array("parents", set_first(2**31 - 1)),
+    "parents cut": with_array("parents", lambda array: array[:-1]),
     "parents below": with_array("parents", set_first(-7)),
     "vectors not finite": with_array("space0.products", set_first(np.nan)),
     "users not finite": with_array("space0.users", set_first(np.inf)),
@@ -141,6 +142,12 @@ def test_a_manifest_that_this_version_does_not_know_is_refused_in_a_sentence(poi
 def test_a_setting_of_a_newer_version_is_named(poison):
     with pytest.raises(SnapshotError, match="colour"):
         omba.OMBA.load(poison(lambda place: None, MANIFESTS["a setting of the future"]))
+
+
+def test_a_model_that_learns_no_categories_is_loaded(tmp_path):
+    model = omba.OMBA(**SMALL, categories=False).fit(omba.read_baskets(WORLD), "1d")
+    model.save(tmp_path)
+    assert np.array_equal(omba.OMBA.load(tmp_path).product_vectors, model.product_vectors)
 
 
 def test_every_array_of_a_snapshot_has_a_check(saved, tmp_path):

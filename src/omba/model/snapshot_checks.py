@@ -97,7 +97,7 @@ def _space(level: int, rows: str) -> dict[str, ArrayCheck]:
 CHECKS: dict[str, ArrayCheck] = {
     **_space(0, "products"),
     **_space(1, "categories"),
-    "parents": ArrayCheck("int32", ("products",), least=-1, below="categories"),
+    "parents": ArrayCheck("int32", ("products",), least=-1, below="categories", shorter=True),
     "evidence.sizes": counts(4),
     "evidence.counts": counts("products", shorter=True),
     "evidence.keys": ArrayCheck("uint64"),
@@ -149,6 +149,9 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]) -
         found = CHECKS[name].problem(array, sizes) if name in CHECKS else None
         if found:
             raise ValueError(f"{name} {found}")
+    if "space1.counts" in arrays and len(arrays["parents"]) != sizes["products"]:
+        # Without a space of categories none are looked up.
+        raise ValueError("parents does not tell the category of every product")
     for columns in SAME_LENGTH:
         if len({len(arrays[name]) for name in columns if name in arrays}) > 1:
             raise ValueError(f"{' and '.join(columns)} are not of the same length")
