@@ -122,6 +122,12 @@ CHECKS: dict[str, ArrayCheck] = {
     "forecast.sizes": counts(3),
     "forecast.theta": ArrayCheck("float64"),
     "forecast.information": ArrayCheck("float64", (None, None)),
+    "forecast.counting": ArrayCheck("float64"),
+    "forecast.counting_information": ArrayCheck("float64", (None, None)),
+    "forecast.due": ArrayCheck("float64", (None, None)),
+    "forecast.missed": ArrayCheck("float64", (None, None, None)),
+    "forecast.foreseen": ArrayCheck("float64"),
+    "forecast.even": ArrayCheck("bool"),
     "forecast.recent": ArrayCheck("float64", ("products",), shorter=True),
     "forecast.recent_baskets": ArrayCheck("float64", (1,)),
     "forecast.baskets": counts(2),
@@ -138,7 +144,17 @@ SAME_LENGTH = (
     ("sets.members", "sets.watched", "sets.since"),
     ("prices.sums", "prices.numbers"),
     *(tuple(f"space{level}.memory_{name}" for name in PLACES) for level in (0, 1)),
-    ("forecast.a", "forecast.b", "forecast.cosine", "forecast.later", "forecast.n_a", "forecast.n_b", "forecast.n_ab"),
+    (
+        "forecast.a",
+        "forecast.b",
+        "forecast.cosine",
+        "forecast.later",
+        "forecast.n_a",
+        "forecast.n_b",
+        "forecast.n_ab",
+        "forecast.foreseen",
+        "forecast.even",
+    ),
 )
 """Arrays that are columns of one table."""
 
