@@ -5,12 +5,14 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import omba
 from omba import report
+from omba.cli import run
 from omba.report.charts import Axis, columns
 from omba.report.findings import Cloud, Weeks, weeks
 from omba.rules import Filter
@@ -173,3 +175,15 @@ def test_the_cloud_holds_real_pairs_only(found, world):
     assert len(found.cloud.lift) == min(found.cloud.total, 900)
     assert (found.cloud.support * len(world.baskets)).round().min() >= 5
     assert np.isfinite(found.cloud.lift).all()
+
+
+def test_a_model_has_a_report_of_its_own_with_names(world, tmp_path):
+    model = omba.OMBA(dim=16, epochs=3).fit(world.baskets)
+    label = omba.mine_rules(model, top=1).antecedents[0][0]
+    model.attributes = pa.table({"product": [label], "name": ["JUMBO BAG"]})
+    model.save(tmp_path / "model")
+    assert run(["report", "--model", str(tmp_path / "model"), "--out", str(tmp_path / "mine.html")]) == 0
+    page = (tmp_path / "mine.html").read_text(encoding="utf-8")
+    parsed(page)
+    assert f"JUMBO BAG ({label})" in page
+    assert "<h1>model</h1>" in page
