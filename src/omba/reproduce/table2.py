@@ -52,7 +52,7 @@ NAMES = {
 }  # fmt: skip
 SHORT = {CJ: "CJ", TF: "TF"}
 SAME = {"omba-paper": "omba", **{each.key: each.method for each in SLOW}}
-"""What the paper calls OMBA is OMBA with its settings; the rate of its variants it does not say."""
+"""What the paper calls OMBA is OMBA with its settings."""
 
 
 def short(data: str) -> str:
