@@ -111,9 +111,8 @@ def test_every_product_of_the_catalogue_gets_a_finite_score(method, world, asked
     assert np.isfinite(scores).all()
 
 
-def test_a_users_habits_come_earlier_in_the_catalogue_for_them_than_for_others(name, method, world):
-    if name not in (*OF_CUSTOMERS, "als", "ease"):
-        pytest.skip("not made to rank a catalogue for a user alone")
+@pytest.mark.parametrize("name", [*OF_CUSTOMERS, "als", "ease"], indirect=True, scope="module")
+def test_a_users_habits_come_earlier_in_the_catalogue_for_them_than_for_others(method, world):
     users, codes = list(world.truth.habits)[:10], world.baskets.product_vocabulary.codes
     scores = {user: score_catalogue(method, next_basket_of(user, world))[0] for user in users}
     places = {user: np.argsort(np.argsort(-scores[user], kind="stable")) for user in users}
