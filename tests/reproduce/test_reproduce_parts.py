@@ -9,7 +9,7 @@ from scipy import stats
 from omba.baskets import Baskets
 from omba.reproduce import Context, Scale, fig1a, fig1b, miners, price_power_law, repeat_purchases, table3a
 from omba.reproduce.contender import Contender, DataSet
-from omba.reproduce.jobs import Questions, compete
+from omba.reproduce.jobs import ContestQueries, compete
 from omba.reproduce.outcome import Outcome
 from omba.reproduce.quality_and_seconds import frontier
 from omba.reproduce.result import Claim, Picture, Result, Table
@@ -70,7 +70,7 @@ def test_equal_outcomes_have_no_margin_and_no_error():
 
 
 def test_contenders_in_processes_of_their_own_find_what_one_process_finds(tmp_path):
-    questions = Questions(DataSet(TF, "2000-11-08"), 2)
+    questions = ContestQueries(DataSet(TF, "2000-11-08"), 2)
     contenders = [Contender("pop"), Contender("lift"), Contender("omba-paper")]
     alone, _ = compete(questions, contenders, ResultCache(tmp_path / "alone"), processes=1)
     together, _ = compete(questions, contenders, ResultCache(tmp_path / "together"), processes=2)
@@ -81,7 +81,7 @@ def test_contenders_in_processes_of_their_own_find_what_one_process_finds(tmp_pa
 
 
 def test_what_a_job_found_before_is_taken_from_the_cache(tmp_path, monkeypatch):
-    questions, pop = Questions(DataSet(TF, "2000-11-08"), 2), [Contender("pop")]
+    questions, pop = ContestQueries(DataSet(TF, "2000-11-08"), 2), [Contender("pop")]
     first, _ = compete(questions, pop, ResultCache(tmp_path))
     monkeypatch.setattr("omba.reproduce.jobs._do", lambda job: pytest.fail("it was held before"))
 
@@ -93,7 +93,7 @@ def test_what_a_job_found_before_is_taken_from_the_cache(tmp_path, monkeypatch):
 def test_a_method_whose_package_is_missing_is_told_of_and_the_others_go_on(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "gensim.models", None)
 
-    questions = Questions(DataSet(TF, "2000-11-08"), 1)
+    questions = ContestQueries(DataSet(TF, "2000-11-08"), 1)
     found, skipped = compete(questions, [Contender("item2vec"), Contender("pop")], ResultCache(tmp_path))
 
     assert list(found) == [Contender("pop")]

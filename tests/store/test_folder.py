@@ -82,7 +82,7 @@ def test_a_cleared_folder_holds_nothing_but_its_tokens(folder):
     folder.clear()
 
     assert not folder.exists
-    assert sorted(part.name for part in folder.path.iterdir()) == ["lock", "tokens.json", "tokens.lock"]
+    assert sorted(part.name for part in folder.path.iterdir()) == ["lock", "tokens.json"]
     with pytest.raises(SnapshotError, match="there is no model"):
         folder.load()
 

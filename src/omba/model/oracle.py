@@ -118,7 +118,21 @@ def shares(counts: NDArray[np.int64]) -> Vector:
 
 @dataclass
 class PlainPlace:
-    """One remembered product of a user."""
+    """One remembered product of a user.
+
+    Parameters
+    ----------
+    strength
+        How much of it was bought lately: each purchase counts one and fades from visit to visit.
+    count
+        In how many baskets it was.
+    first_day
+        The day it was first bought.
+    last_visit
+        The number of the user's visit that held it last.
+    last_day
+        The day of that visit.
+    """
 
     strength: float
     count: int
@@ -137,6 +151,16 @@ class PlainUser:
         Products remembered.
     fading
         What is left of a strength one visit later.
+    known
+        The remembered products.
+    visits
+        Baskets of the user so far.
+    bought
+        Products in all of them.
+    repeated
+        How many of those were remembered when they were bought.
+    mass
+        Products bought, fading as strengths do.
     """
 
     places: int

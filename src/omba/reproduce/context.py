@@ -84,9 +84,9 @@ class Context:
         """The data sets of the retrieval task."""
         return [CJ, TF, *([f"instacart:{self.instacart}"] if self.instacart else [])]
 
-    def questions(self, name: str, hide: Hide = "one") -> jobs.Questions:
+    def questions(self, name: str, hide: Hide = "one") -> jobs.ContestQueries:
         """What contenders are asked on a data set."""
-        return jobs.Questions(self.data_set(name), self.windows(name), self.seed, hide)
+        return jobs.ContestQueries(self.data_set(name), self.windows(name), self.seed, hide)
 
     def retrieve(
         self,

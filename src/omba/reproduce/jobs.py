@@ -36,7 +36,7 @@ Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Questions:
+class ContestQueries:
     """The queries that all contenders on a data set are asked.
 
     Parameters
@@ -66,7 +66,7 @@ class Questions:
 
 
 @cache
-def _draw(questions: Questions) -> list[Any]:
+def _draw(questions: ContestQueries) -> list[Any]:
     return queries(load(questions.data), Task(questions.windows, hide=questions.hide), questions.seed)
 
 
@@ -74,7 +74,7 @@ def _draw(questions: Questions) -> list[Any]:
 class Job:
     """A contender and what it is asked: all windows, or only the one at `window`."""
 
-    questions: Questions
+    questions: ContestQueries
     contender: Contender
     window: int | None = None
 
@@ -87,7 +87,7 @@ class Job:
 
 
 def compete(
-    questions: Questions,
+    questions: ContestQueries,
     contenders: Sequence[Contender],
     results: ResultCache,
     processes: int = 1,

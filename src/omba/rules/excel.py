@@ -91,8 +91,8 @@ def width(name: str, values: Sequence[str | float | None]) -> int:
 def intervals(low: Sequence[float | None], middle: Sequence[float | None], high: Sequence[float | None]) -> list[str]:
     """Each interval drawn in letters, all on one logarithmic scale, with a dot where the expected lift is.
 
-    >>> intervals([1.0], [10.0], [100.0])
-    ['├──────────●───────────┤']
+    >>> intervals([1.0], [20.0], [100.0])
+    ['├──────────────●───────┤']
     """
     known = [value for ends in (low, high) for value in ends if value is not None and math.isfinite(value)]
     top = max([10.0, *known])

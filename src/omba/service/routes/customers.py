@@ -13,7 +13,7 @@ from omba.service.http.answers import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.routes.rank import known_user
 from omba.service.state import Served
-from omba.service.views.suggest import Suggestion, reasons, suggest
+from omba.service.views.suggest import ExplainedSuggestion, reasons, suggest
 from omba.service.views.view import View
 
 router = APIRouter(tags=["customers"], responses=PROBLEMS)
@@ -41,7 +41,7 @@ def customer(served: Served, id: schemas.Text, n: Annotated[int, Query(ge=1, le=
     )
 
 
-def record(view: View, one: Suggestion, habits: dict[Any, recommend.Remembered]) -> dict[str, Any]:
+def record(view: View, one: ExplainedSuggestion, habits: dict[Any, recommend.Remembered]) -> dict[str, Any]:
     """A suggestion, with what the customer remembers of the product."""
     product = view.product_index.labels[one.row]
     habit = habits.get(product)

@@ -37,7 +37,7 @@ OF_PRODUCTS = ("length", "price", "antecedents", "consequents", "status")
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class MatchingRules:
     """Rules that fulfil a filter, in order, as far as a page needs them.
 
     Parameters
@@ -105,7 +105,7 @@ class RuleSearch:
         records = self.rule_index.records
         return found.total, [records[place] if place < kept else made[place - kept] for place in places.tolist()]
 
-    def find(self, where: Filter, sort: str | None, order: str | None, most: int) -> Found:
+    def find(self, where: Filter, sort: str | None, order: str | None, most: int) -> MatchingRules:
         """The rules that fulfil a filter, `most` of them in order."""
         column = FIELDS.get(sort or DEFAULT_SORT, sort or DEFAULT_SORT)
         rising = (*RISING, "status")
@@ -133,7 +133,7 @@ class RuleSearch:
         numbers = -numbers if falling else numbers
         rows = first(numbers, most)
         places = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])[rows]
-        return Found(len(inside) + total, places, left, right)
+        return MatchingRules(len(inside) + total, places, left, right)
 
     def _pairs(self, where: Filter) -> tuple[Longs, Longs, Longs]:
         """The pairs that fulfil what a filter says of products and counts; one asked for stands on its side."""

@@ -40,7 +40,7 @@ BEST_SELLERS, PARTNERS = 100, 100
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class ExplainedSuggestion:
     """A product, and why it is suggested.
 
     Parameters
@@ -61,7 +61,9 @@ class Suggestion:
     parts: NDArray[np.float64]
 
 
-def suggest(view: View, context: list[int], user: Label | None, n: int, kind: Kind = "all") -> list[Suggestion]:
+def suggest(
+    view: View, context: list[int], user: Label | None, n: int, kind: Kind = "all"
+) -> list[ExplainedSuggestion]:
     """The n products likeliest to be bought, given a basket (rows) and a customer: a shortlist, looked at exactly."""
     inside, user_row = np.array(context, np.int32), row_of_user(view, user)
     if view.model is None:
@@ -72,12 +74,12 @@ def suggest(view: View, context: list[int], user: Label | None, n: int, kind: Ki
     features = exact_features(view, inside, user_row, chosen)
     parts = parts_of(view, inside, user_row, chosen, features)
     return [
-        Suggestion(one.row, one.utility, one.chance if model.clues else None, part)
+        ExplainedSuggestion(one.row, one.utility, one.chance if model.clues else None, part)
         for one, part in zip(found, parts, strict=True)
     ]
 
 
-def suggest_of_past(view: View, context: Rows, n: int) -> list[Suggestion]:
+def suggest_of_past(view: View, context: Rows, n: int) -> list[ExplainedSuggestion]:
     """A past state has no model: there the cosine to the basket's mean is all."""
     index = view.quantised_index.rows
     rows = index[~np.isin(index, context)].astype(np.int32)
@@ -85,7 +87,7 @@ def suggest_of_past(view: View, context: Rows, n: int) -> list[Suggestion]:
     order = np.argsort(-cosines, kind="stable")[:n]
     parts = parts_of(view, context, -1, rows[order], cosines[order][:, None])
     found = zip(rows[order].tolist(), cosines[order].tolist(), parts, strict=True)
-    return [Suggestion(row, score, None, part) for row, score, part in found]
+    return [ExplainedSuggestion(row, score, None, part) for row, score, part in found]
 
 
 def shortlist(view: View, context: Rows, user: int, n: int) -> Rows:
