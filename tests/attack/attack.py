@@ -21,7 +21,7 @@ import httpx
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from omba.live import Inbox
+from omba.live import Inbox, start
 from omba.service.http.limits import Limits
 from serving import learn, served
 
@@ -152,14 +152,34 @@ def long_heads(scene, until):
 
 def odd_files_and_options(scene, until):
     """The tests of odd files, options and poisoned snapshots."""
-    names = ("test_odd_files.py", "test_poisoned_snapshot.py")
-    files = [str(Path(__file__).parent / name) for name in names]
+    return run_tests("attack/test_odd_files.py", "attack/test_poisoned_snapshot.py")
+
+
+def damage(scene, until):
+    """The tests of damaged, missing and older files: at random, one by one, and in backups."""
+    return run_tests("attack/test_damage.py", "live/test_damage.py", "live/test_losses.py", "live/test_backup.py")
+
+
+def kills(scene, until):
+    """Processes that are killed at every step and fifty times at random, compared to the bit with undisturbed ones."""
+    return run_tests("live/test_live_kill.py")
+
+
+def run_tests(*names):
+    files = [str(Path(__file__).parent.parent / name) for name in names]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--no-header", *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2_000:]
     return Counter({"runs": 1})
 
 
-PARTS = {"poison": poison, "slow clients": slow_clients, "long heads": long_heads, "odd files": odd_files_and_options}
+PARTS = {
+    "poison": poison,
+    "slow clients": slow_clients,
+    "long heads": long_heads,
+    "odd files": odd_files_and_options,
+    "damage": damage,
+    "kills": kills,
+}
 
 
 def main(minutes: float) -> int:
@@ -169,6 +189,8 @@ def main(minutes: float) -> int:
         learn(folder)
         inbox = Inbox(folder)
         ends.callback(inbox.close)
+        # Without one, baskets would wait for ever, and the service would say that it is not well.
+        ends.callback(start(folder).stop)
         client = ends.enter_context(served(folder, inbox, limits=Limits(rate=1e9, seconds=5.0)))
         scene = Scene(client, inbox, folder, random.Random(19))
         for name, part in PARTS.items():
