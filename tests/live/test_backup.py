@@ -12,6 +12,7 @@ from omba.cli import run
 from omba.errors import InputError, StoreError
 from omba.live import Inbox, Learner, status
 from omba.store import ModelFolder
+from omba.store import backup as backup_module
 from omba.store.backup import backup, restore
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
@@ -105,6 +106,41 @@ def test_what_was_there_before_a_restore_is_kept_and_ids_are_known_again(folder,
     inbox.close()
     assert learn_all(folder).n_baskets == 300
     assert status(folder)["error"] is None
+
+
+def test_what_the_learner_lets_go_of_while_it_is_copied_stays_in_the_copy_as_long_as_the_copy_needs_it(
+    folder, tmp_path, monkeypatch
+):
+    inbox, learner = Inbox(folder), Learner(folder, history=None, settings=SETTINGS)
+    inbox.accept(baskets(0, 130))
+    learner.drain()
+    inbox.accept(baskets(130, 160))
+    backup(ModelFolder(folder), tmp_path / "copy")
+    inbox.accept(baskets(160, 170))
+    copy_journal = backup_module._copy_journal
+
+    def publish_first(*arguments):
+        inbox.accept(baskets(170, 400))
+        learner.drain()
+        monkeypatch.setattr(backup_module, "_copy_journal", copy_journal)
+        return copy_journal(*arguments)
+
+    monkeypatch.setattr(backup_module, "_copy_journal", publish_first)
+    assert backup(ModelFolder(folder), tmp_path / "copy").baskets == 400
+    inbox.close()
+    learner.close()
+
+
+def test_how_far_a_journal_is_synced_is_read_again_in_the_middle_of_a_write_and_refused_if_damaged(folder, tmp_path):
+    inbox = Inbox(folder)
+    inbox.accept(baskets(0, 60))
+    inbox.close()
+    whole = (folder / "journal" / "synced").read_bytes()
+    (folder / "journal" / "synced").write_bytes(whole[:-1] + b"?")
+    with pytest.raises(StoreError, match=r"is damaged: start 'omba serve'"):
+        backup(ModelFolder(folder), tmp_path / "copy")
+    threading.Timer(0.05, (folder / "journal" / "synced").write_bytes, [whole]).start()
+    assert backup(ModelFolder(folder), tmp_path / "copy").baskets == 60
 
 
 def test_a_backup_of_damage_is_refused_and_so_is_one_into_a_model(folder, tmp_path):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from omba.store.checkup import LEVELS, examine
 from omba.store.folder import HISTORY, JOURNAL, LEARNER, ModelFolder
 from omba.store.frame import Synced, segment, segments
 from omba.store.ids import NAME as IDS
+from omba.store.journal import forget
 from omba.store.loss import Extent, find_losses
 
 FACTS = "backup.json"
@@ -42,7 +44,7 @@ class Copied:
 
 def backup(folder: ModelFolder, to: Path) -> Copied:
     """Copy a model folder to another place, or bring the copy there up to date; it is read back before this returns."""
-    if not folder.exists and folder.read_synced() is None:
+    if not folder.exists and _read_synced(folder.path / JOURNAL) is None:
         raise SnapshotError(f"there is no model in {str(folder)!r} to copy: check --model")
     _refuse_nested(folder.path, to)
     if (to / snapshot.CURRENT).exists() and not (to / FACTS).exists():
@@ -92,7 +94,7 @@ def _copy_once(source: ModelFolder, to: Path, copied: Copied) -> Copied:
         _copy_tree(source.path / name, to / name, copied)
         manifest = json.loads((to / name / "manifest.json").read_text())
         extent = Extent.of(manifest.get("position") or {})
-    first = _copy_journal(source.path / JOURNAL, to / JOURNAL, extent, copied)
+    _copy_journal(source.path / JOURNAL, to / JOURNAL, extent, copied)
     if snapshot.current(source.path) != current and find_losses(to / JOURNAL, extent):
         raise FileNotFoundError("the learner has let go of a segment that this snapshot needs")
     for file in (source.quarantine_file, source.tokens_file):
@@ -104,18 +106,17 @@ def _copy_once(source: ModelFolder, to: Path, copied: Copied) -> Copied:
     for old in to.glob(snapshot.SNAPSHOTS):
         if old.name != name:
             shutil.rmtree(old, ignore_errors=True)
-    for begin in segments(to / JOURNAL):
-        if begin < first:
-            segment(to / JOURNAL, begin).unlink()
+    # By what the copied snapshot needs, not by what the source still has: the source may have learned more meanwhile.
+    forget(to / JOURNAL, extent.begin)
     return copied
 
 
-def _copy_journal(source: Path, to: Path, extent: Extent, copied: Copied) -> int:
-    """Copy what the snapshot needs of the journal, as far as it is synced now; the first basket of what was copied."""
+def _copy_journal(source: Path, to: Path, extent: Extent, copied: Copied) -> None:
+    """Copy what the snapshot needs of the journal, as far as it is synced now."""
     to.mkdir(parents=True, exist_ok=True)
-    synced = Synced.read(source)
+    synced = _read_synced(source)
     if synced is None:
-        return 0
+        return
     firsts = [one for one in segments(source) if one <= synced.segment]
     needed = [one for one in firsts if one > extent.begin]
     before = [one for one in firsts if one <= extent.begin][-1:]
@@ -134,7 +135,19 @@ def _copy_journal(source: Path, to: Path, extent: Extent, copied: Copied) -> int
         _copy_file(source / gaps.FILE, to / gaps.FILE, copied)
     replace(to / "synced", synced.pack())
     copied.baskets = synced.end
-    return min([*before, *needed], default=0)
+
+
+def _read_synced(journal: Path) -> Synced | None:
+    """How far the journal is synced; read again if that came in the middle of a write."""
+    for _ in range(TRIES):
+        synced = Synced.read(journal)
+        if synced is not None or not (journal / "synced").exists():
+            return synced
+        time.sleep(0.01)
+    raise StoreError(
+        f"{str(journal / 'synced')!r} is damaged: start 'omba serve' on the model once, which writes it anew, and copy "
+        "it then"
+    )
 
 
 def _append(file: Path, place: Path, length: int, copied: Copied) -> None:
