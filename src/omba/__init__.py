@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from omba.model import OMBA
     from omba.rules.from_model import mine_rules
     from omba.sources import read_baskets, stream_baskets
+    from omba.sources.check import check
 
 __version__ = "0.1.0"
 __all__ = [
     "OMBA",
     "Basket",
     "Baskets",
+    "check",
     "datasets",
     "evaluate",
     "mine_rules",
@@ -28,6 +30,7 @@ _HOMES = {
     "OMBA": "omba.model",
     "Basket": "omba.baskets",
     "Baskets": "omba.baskets",
+    "check": "omba.sources.check",
     "evaluate": "omba.evaluation",
     "mine_rules": "omba.rules.from_model",
     "read_baskets": "omba.sources",

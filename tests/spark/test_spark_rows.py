@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -9,18 +10,21 @@ import pyarrow as pa
 import pytest
 
 import omba
-from bad_rows import matrix_baskets, matrix_drops, matrix_rows, table_of
+from bad_rows import MATRIX, matrix_baskets, matrix_drops, matrix_rows, table_of
 from omba import spark
+from omba.baskets.reasons import UNPAID
 from omba.errors import InputError, SparkError
 from sparks import framed
 
 
 def test_spark_keeps_and_drops_the_rows_that_every_reader_does(session: Any) -> None:
-    table = table_of(matrix_rows())
+    # Whether a basket was paid is not asked on Spark, where it would take another pass over all rows.
+    paid = [row for case, row in zip(MATRIX, matrix_rows(), strict=True) if case.becomes != UNPAID]
+    table = table_of(paid)
     ours, local = spark.read_baskets(framed(session, table)), omba.read_baskets(table)
 
     report = ours.report()
-    assert report.dropped == local.report.dropped == matrix_drops()
+    assert report.dropped == local.report.dropped == matrix_drops() - Counter({UNPAID: 2})
     assert report.changed == local.report.changed
     assert (report.rows, report.kept, report.merged) == (local.report.rows, local.report.kept, local.report.merged)
     found = [

@@ -78,6 +78,8 @@ class Baskets:
         What `times` count.
     attributes
         A table with a column `product` and any of name, department, category, …
+    votes
+        How often each product has each value of an attribute, where rows differ.
     report
         What became of the rows.
     start, stop
@@ -103,6 +105,8 @@ class Baskets:
     attributes: pa.Table | None = None
     """What is known of products: a table with a column `product` and any of name, department, category, …
     Where baskets were read whole, its rows are in the order of the vocabulary."""
+    votes: pa.Table | None = None
+    """How often each product has each value of an attribute (`omba.baskets.descriptions`)."""
     report: Report = field(default_factory=Report)
     start: int | None = None
     stop: int | None = None

@@ -16,6 +16,8 @@ NO_BASKET = "no basket"
 NO_USER = "no user to make a basket of"
 NO_TIME = "no time"
 RETURNED = "quantity zero or negative: a return or a correction"
+EXCLUDED = "not a product: left out by --exclude"
+UNPAID = "a basket of nothing but prices of zero or less: no sale"
 """Why a row is dropped."""
 
 PRICE_MISSING = "price missing: taken as not known"

@@ -64,6 +64,18 @@ class Vocabulary(Sequence[Label]):
         """The labels behind the codes."""
         return [self.labels[code] for code in codes]
 
+    def turn_to_text(self) -> None:
+        """Spell all labels as text from now on; the codes stay, and whoever holds the tables sees the change.
+
+        >>> words = Vocabulary([22423, 7])
+        >>> words.turn_to_text()
+        >>> words.labels, words.codes
+        (['22423', '7'], {'22423': 0, '7': 1})
+        """
+        self.labels[:] = [str(label) for label in self.labels]
+        self.codes.clear()
+        self.codes.update({label: code for code, label in enumerate(self.labels)})
+
     def __len__(self) -> int:
         return len(self.labels)
 

@@ -10,6 +10,7 @@ import typer
 
 from omba.cli.ask import rank, similar
 from omba.cli.backup import backup, restore
+from omba.cli.check import check
 from omba.cli.demo import demo
 from omba.cli.diff import diff
 from omba.cli.doctor import doctor
@@ -29,6 +30,7 @@ __all__ = ["app", "main", "run"]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for command in (
     demo,
+    check,
     learn,
     rules,
     explain,
@@ -72,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status: 0, 2 for a mistake, 130 where it was interrupted."""
     with notes():
         try:
-            return app(args=list(arguments), prog_name="omba", standalone_mode=False) or 0
+            return app(args=_complete(arguments), prog_name="omba", standalone_mode=False) or 0
         except typer.TyperException as error:
             context = getattr(error, "ctx", None)
             command = context.command_path if context else "omba"
@@ -85,6 +87,18 @@ def run(arguments: Sequence[str]) -> int:
             return 0
         except OSError as error:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _complete(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `auto` after a --fold that stands alone.
+
+    >>> _complete(["learn", "a.csv", "--fold", "--model", "m"])
+    ['learn', 'a.csv', '--fold', 'auto', '--model', 'm']
+    """
+    given: list[str] = []
+    for argument, following in zip(arguments, [*arguments, "-"][1:], strict=True):
+        given += [argument, "auto"] if argument == "--fold" and following.startswith("-") else [argument]
+    return given
 
 
 def _refuse(sentence: str) -> int:

@@ -24,6 +24,7 @@ def follow_source(job: LearningJob, stop: StopRequest) -> OMBA:
     """Learn what comes until a person asks to stop; the model as it is then."""
     if is_built_in(job.source):
         raise InputError(f"{job.source!r} is built in and does not grow: leave --follow out")
+    job.columns.refuse_sheet(job.source)
     if job.new:
         with job.folder.lock_all():
             job.folder.clear()
@@ -32,6 +33,7 @@ def follow_source(job: LearningJob, stop: StopRequest) -> OMBA:
     with stop.on_interrupt(), ExitStack() as ends:
         learner = Learner(job.folder, job.every, job.lateness, job.history, job.settings)
         ends.callback(learner.close)
+        job.remember(learner.model)
         inbox = Inbox(job.folder, job.every, job.lateness)
         ends.callback(inbox.close)
         feed = open_feed(job.source, inbox, learner, job.columns)

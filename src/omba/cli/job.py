@@ -12,9 +12,11 @@ from typing import Any
 from omba import terminal
 from omba.baskets import Clock
 from omba.cli.sources import ColumnOptions
+from omba.errors import SettingError
 from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.settings import Value, agree
+from omba.sources.cleaning import Cleaning
 from omba.store import ModelFolder
 
 OFTEN = 0.1
@@ -72,6 +74,16 @@ class LearningJob:
                 locks.enter_context(self.folder.lock_journal())
             model = OMBA(**self.settings) if keeper.fresh else self._load()  # type: ignore[arg-type]
             yield model, keeper
+
+    def remember(self, model: OMBA) -> None:
+        """Have the model remember what is folded and left out, where baskets come one by one."""
+        cleaning = Cleaning(self.columns.fold, self.columns.exclude, model.identity)
+        if cleaning.folds_itself or cleaning.excludes_itself:
+            raise SettingError(
+                "what is to be folded or left out is found in a file that is whole: name it, with --fold FILE and "
+                "--exclude PATTERNS, or learn a file first"
+            )
+        model.identity.remember(cleaning.identity())
 
     def agree(self, known: Mapping[str, Value]) -> None:
         """Refuse settings that are not those of the model in the folder; threads may be others each time."""

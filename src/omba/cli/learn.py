@@ -12,6 +12,7 @@ import typer
 from omba import terminal
 from omba.baskets import Baskets, Clock
 from omba.cli import options
+from omba.cli.check import say_findings
 from omba.cli.follow import follow_source
 from omba.cli.job import LearningJob, StopRequest, learn_windows, moment
 from omba.cli.output import write_json
@@ -21,6 +22,7 @@ from omba.errors import SettingError
 from omba.model import OMBA
 from omba.report.figures import count_of
 from omba.settings import PAPER
+from omba.sources.sorting import SortedStream
 from omba.store import ModelFolder
 
 INTERRUPTED = 130
@@ -37,6 +39,9 @@ def learn(
     price: options.PriceColumn = None,
     quantity: options.QuantityColumn = None,
     store: options.StoreColumn = None,
+    sheet: options.Sheet = None,
+    fold: options.Fold = None,
+    exclude: options.Exclude = None,
     every: options.Every = "1d",
     until: options.Until = None,
     new: Annotated[bool, typer.Option("--new", help="Start over, whatever the folder holds.")] = False,
@@ -57,7 +62,7 @@ def learn(
     **settings: Any,
 ) -> None:
     """Learn baskets window by window into a model; a model that is there already goes on from where it was."""
-    columns = ColumnOptions(basket, product, user, time, price, quantity, store)
+    columns = ColumnOptions(basket, product, user, time, price, quantity, store, sheet, fold, exclude)
     wanted = {**(PAPER if paper else {}), **options.read_settings(settings)}
     kept = None if history == "none" else history
     job = LearningJob(source, ModelFolder(model), columns, every, until, lateness, kept, wanted, new)
@@ -80,7 +85,13 @@ def learn(
 
 def learn_source(job: LearningJob, stop: StopRequest) -> OMBA:
     """Learn a source as it is, but for what the model knows already."""
-    with job.begin() as (model, keeper), open_source(job.source, job.columns, job.every) as stream:
+    with (
+        job.begin() as (model, keeper),
+        open_source(job.source, job.columns, job.every, model.identity) as stream,
+    ):
+        if isinstance(stream, SortedStream):
+            model.identity.remember(stream.identity)
+            say_findings(stream)
         total = len(stream.between(None, job.until)) if isinstance(stream, Baskets) else stream.total
         windows = NewBaskets(before(stream.windows(job.every), job.until), model)
         with stop.on_interrupt():

@@ -17,7 +17,7 @@ from omba.settings import SETTINGS, Setting, Value
 Source = Annotated[
     str,
     typer.Argument(
-        help="A file or a glob (CSV, TSV, Parquet, JSON lines), or a built-in: complete-journey, "
+        help="A file or a glob (CSV, TSV, Parquet, JSON lines, Excel), or a built-in: complete-journey, "
         "complete-journey:product_id, ta-feng, instacart:FOLDER, next-basket:FOLDER.",
         show_default=False,
     ),
@@ -42,11 +42,26 @@ TimeColumn = _column("time", "When: a timestamp, a date or an integer day.")
 PriceColumn = _column("price", "The price of one piece.")
 QuantityColumn = _column("quantity", "How many pieces.")
 StoreColumn = _column("store", "Where it was bought.")
+Sheet = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook, by name or number; * for all.",
+                 rich_help_panel="Columns"),
+]  # fmt: skip
+Fold = Annotated[
+    str | None,
+    typer.Option("--fold", metavar="[FILE]", rich_help_panel="Columns",
+                 help="Fold codes of one product: those found, or a CSV file of two columns, from and to."),
+]  # fmt: skip
+Exclude = Annotated[
+    str | None,
+    typer.Option("--exclude", metavar="PATTERNS", rich_help_panel="Columns",
+                 help="Leave out what is no product: 'POST,gift_*', a file of patterns, or auto."),
+]  # fmt: skip
 COLUMNS = {
     "basket": BasketColumn, "product": ProductColumn, "user": UserColumn, "time": TimeColumn, "price": PriceColumn,
-    "quantity": QuantityColumn, "store": StoreColumn,
+    "quantity": QuantityColumn, "store": StoreColumn, "sheet": Sheet, "fold": Fold, "exclude": Exclude,
 }  # fmt: skip
-"""The option of each column that a source can have."""
+"""The option of each column that a source can have, and of what is folded and left out."""
 
 
 def with_columns(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,15 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from omba.baskets import Baskets, Report
+from omba.baskets.identity import Identity
 from omba.datasets import is_built_in, load
 from omba.errors import InputError
 from omba.sources import BasketStream, read_baskets, stream_baskets
+from omba.sources.columns import ROLES
 from omba.terminal import say
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """Columns named on the command line, by their roles; None is to be recognised, "" left out."""
+    """What the command line says of a source: columns by their roles (None is to be recognised, "" left out), the sheet
+    of a workbook, and what is folded and left out."""
 
     basket: str | None = None
     product: str | None = None
@@ -25,26 +28,47 @@ class ColumnOptions:
     price: str | None = None
     quantity: str | None = None
     store: str | None = None
+    sheet: str | None = None
+    fold: str | None = None
+    exclude: str | None = None
 
     def named(self) -> dict[str, Any]:
         """The columns that were named."""
-        return {role: name for role, name in asdict(self).items() if name is not None}
+        given = asdict(self)
+        return {role: given[role] for role in ROLES if given[role] is not None}
+
+    def cleaning(self) -> dict[str, Any]:
+        """What else was said of the source: a sheet, what is folded and left out."""
+        given = asdict(self)
+        return {name: given[name] for name in ("sheet", "fold", "exclude") if given[name] is not None}
+
+    def refuse_sheet(self, source: str) -> None:
+        """Refuse a sheet where the source is no workbook by nature."""
+        if self.sheet is not None:
+            raise InputError(f"--sheet {self.sheet!r} is of a workbook, and {source!r} is none: leave it out")
 
 
 def read(source: str, columns: ColumnOptions) -> Baskets:
     """All baskets of a source, and a word on every row that was dropped or changed."""
-    baskets = _load(source, columns) if is_built_in(source) else read_baskets(source, **columns.named())
+    baskets = (
+        _load(source, columns) if is_built_in(source) else read_baskets(source, **columns.named(), **columns.cleaning())
+    )
     say_report(baskets.report)
     return baskets
 
 
 @contextmanager
-def open_source(source: str, columns: ColumnOptions, every: str) -> Iterator[Baskets | BasketStream]:
-    """Something to take windows from: a built-in data set, or a stream of files that need not fit in memory."""
+def open_source(
+    source: str, columns: ColumnOptions, every: str, known: Identity | None = None
+) -> Iterator[Baskets | BasketStream]:
+    """Something to take windows from: a built-in data set, or a stream of files that need not fit in memory.
+
+    What a model has `known` to be folded or left out is so here too.
+    """
     if is_built_in(source):
         yield _load(source, columns)
     else:
-        with stream_baskets(source, every, **columns.named()) as stream:
+        with stream_baskets(source, every, **columns.named(), **columns.cleaning(), identity=known) as stream:
             yield stream
 
 

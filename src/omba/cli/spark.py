@@ -32,12 +32,14 @@ def learn_on_spark(job: LearningJob, master: str, stop: StopRequest) -> OMBA:
     from omba.spark.baskets import SparkBaskets
 
     with stop.on_interrupt(), job.begin() as (begun, keeper):
+        job.columns.refuse_sheet(job.source)
+        job.remember(begun)
         model = spark.OMBA.of(begun)
         terminal.say(f"starting Spark on {master}", "dim")
         frame = _frame(spark.session(master), job.source)
         named = {} if is_built_in(job.source) else job.columns.named()
         named.pop("store", None)
-        baskets: SparkBaskets = spark.read_baskets(frame, **named).between(None, job.until)
+        baskets: SparkBaskets = spark.read_baskets(frame, **named, identity=model.identity).between(None, job.until)
         if model.n_windows and baskets.clock is model.clock:
             baskets = baskets.between(model.clock.show(model.last_time + 1))
         with baskets.cut(job.every) as windows:

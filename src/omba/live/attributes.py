@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,35 +10,48 @@ from typing import Any
 import pyarrow as pa
 
 from omba.baskets import Baskets, Label
+from omba.baskets.descriptions import is_nothing, vote_table
 
 PLAIN = ("id", "price", "quantity")
 
 
 class Attributes:
-    """A table of all products that were described; as in files, the first description of a product counts."""
+    """What baskets have said of their products since the last window; the model adds it to what it knows."""
 
-    def __init__(self, table: pa.Table | None) -> None:
-        self.known: dict[Label, dict[str, Any]] = {}
-        if table is not None:
-            self.known = {row["product"]: row for row in table.to_pylist()}
-        self.changed = False
+    def __init__(self) -> None:
+        self.rows: dict[Label, dict[str, Any]] = {}
+        self.votes: Counter[tuple[Label, str, str]] = Counter()
 
     def add(self, basket: Mapping[str, Any]) -> None:
         """Take in how a basket describes its products."""
         for product in basket["products"]:
-            if len(product) > 1 and product["id"] not in self.known:
-                described = {name: value for name, value in product.items() if name not in PLAIN}
-                if described:
-                    self.known[product["id"]] = {"product": product["id"], **described}
-                    self.changed = True
+            if len(product) > 1:
+                for name, value in product.items():
+                    if name not in PLAIN and not is_nothing(value):
+                        self.rows.setdefault(product["id"], {"product": product["id"]})[name] = value
+                        if isinstance(value, str):
+                            self.votes[product["id"], name, value] += 1
 
     def on(self, window: Baskets) -> Baskets:
         """The window with the attributes, if there is something new among them."""
-        if not self.changed:
+        if not self.rows:
             return window
-        self.changed = False
-        names = dict.fromkeys(name for row in self.known.values() for name in row)
-        columns = {name: [row.get(name) for row in self.known.values()] for name in names}
+        rows, votes = list(self.rows.values()), self.votes
+        self.rows, self.votes = {}, Counter()
+        columns = {
+            name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)
+        }
         if len({type(label) for label in columns["product"]}) > 1:
             columns["product"] = [str(label) for label in columns["product"]]
-        return replace(window, attributes=pa.table(columns))
+        counted = vote_table((*vote, float(n), n) for vote, n in votes.items())
+        return replace(
+            window, attributes=pa.table({name: _array(each) for name, each in columns.items()}), votes=counted
+        )
+
+
+def _array(values: list[Any]) -> pa.Array:
+    """A column; values that are of several kinds become text."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if value is None else str(value) for value in values])

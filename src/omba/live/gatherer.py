@@ -17,8 +17,9 @@ from functools import cached_property
 from typing import Any
 
 from omba.baskets import Clock, Label
+from omba.baskets.descriptions import is_nothing
 from omba.baskets.reasons import NO_NUMBER, NO_TIME, RowRule, drop_reason, drop_rules
-from omba.baskets.spelling import are_whole, as_label, as_number, is_whole
+from omba.baskets.spelling import are_whole, as_label, as_number, as_whole, drop_fraction
 from omba.baskets.time_spelling import TimeSpelling, is_missing
 from omba.errors import InputError
 from omba.live.records import Record, record, show_time
@@ -92,7 +93,7 @@ class Gatherer:
         self._open: dict[Any, dict[str, Any]] = {}
         self._latest: Any = None
         self._lately: dict[Any, None] = {}
-        self._described: set[Label] = set()
+        self._described: dict[Label, dict[str, Any]] = {}
 
     @property
     def pending(self) -> bool:
@@ -204,7 +205,7 @@ class Gatherer:
                 values[role] = self._number(role, row.get(columns.roles[role]))
         if self._drops(values, self._rules):
             return None
-        product = self._describe_once(values["product"], row, columns)
+        product = self._describe(values["product"], row, columns)
         for role in NUMBERS:
             if role in values:
                 product[role] = values[role]
@@ -279,20 +280,21 @@ class Gatherer:
             self.refused = self.refused or f"baskets that cannot be used; the first: {error}"
             self.counts[self.refused] += 1
 
-    def _describe_once(self, product: Label, row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
-        """The product, with its attributes the first time it comes."""
-        if not columns.attributes or product in self._described:
-            return {"id": product}
-        self._described.add(product)
+    def _describe(self, product: Label, row: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+        """The product, with its attributes the first time it comes, and whenever they change."""
         values = {name: row.get(column) for name, column in columns.attributes.items()}
-        return {"id": product} | {name: value for name, value in values.items() if value not in (None, "")}
+        said = {name: value for name, value in values.items() if value is not None and not is_nothing(value)}
+        if not said or self._described.get(product) == said:
+            return {"id": product}
+        self._described[product] = said
+        return {"id": product} | said
 
     def _label(self, role: str, value: Any) -> Label | None:
         """A value as a label; what is neither text nor a whole number is none, since a file goes on."""
         if isinstance(value, str):
-            return int(value) if role in self.types.whole and is_whole(value) else value or None
+            return None if not value else as_whole(value) if role in self.types.whole else drop_fraction(value)
         if role in self.types.text and isinstance(value, int | float) and value == value:
-            return json.dumps(value)
+            return drop_fraction(json.dumps(value))
         try:
             return as_label(value, self.title, role)
         except InputError:

@@ -94,7 +94,7 @@ class Learner:
             self.lock.release()
             raise
         self.windows = Windows(self.spans, self.model.position, self.model.clock, self.model.last_time)
-        self.attributes = Attributes(self.model.attributes)
+        self.attributes = Attributes()
         self.tail = self.folder.read_journal(self.windows.begin)
         self.sources: dict[str, Any] = dict(self.model.position.get("sources", {}))
         self.safe = self.windows.begin
@@ -176,7 +176,7 @@ class Learner:
             return
         for last in (False, True):
             try:
-                basket = json.loads(line)
+                basket = self.model.identity.basket(json.loads(line))
                 self.attributes.add(basket)
                 for window in self.windows.add(number, basket):
                     self._learn(window)

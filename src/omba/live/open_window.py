@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from omba.baskets import Baskets, Clock, Vocabulary
-from omba.baskets.reasons import is_returned
+from omba.baskets import Baskets, Clock, Report, Vocabulary, find_label
+from omba.baskets.reasons import UNPAID, is_returned
 from omba.sources.items import Items, merge
 
 
@@ -42,7 +43,7 @@ class OpenWindow:
         """Take in a basket of the journal; products that went back, with a quantity of zero or less, are left out."""
         kept = [product for product in basket["products"] if not is_returned(product.get("quantity"))]
         # All of it is read before any of it is taken, so that a basket which cannot be leaves nothing behind.
-        items = self.vocabularies.products.add([product["id"] for product in kept]).tolist()
+        items = [_code(self.vocabularies.products, product["id"]) for product in kept]
         prices = array("d", (product.get("price", np.nan) for product in kept))
         quantities = array("d", (product.get("quantity", np.nan) for product in kept))
         user, store = (
@@ -76,19 +77,27 @@ class OpenWindow:
 
     def window(self, clock: Clock, start: int | None, stop: int | None) -> Baskets:
         """The baskets as a window: in time order, each product once a basket, baskets with nothing in them left out."""
-        sizes = np.array(self.sizes, np.int64)
-        times = np.array(self.times, np.int64)
+        sizes, times = np.array(self.sizes, np.int64), np.array(self.times, np.int64)
+        basket = np.repeat(np.arange(len(sizes)), sizes)
+        codes, prices, quantities = np.array(self.items, np.int32), np.array(self.prices), np.array(self.quantities)
+        unpaid = find_unpaid(basket, sizes, prices)
+        report = Report()
+        if unpaid.any():
+            report.dropped[UNPAID] = int(sizes[unpaid].sum())
+            kept = ~unpaid[basket]
+            sizes = np.where(unpaid, 0, sizes)
+            basket, codes, prices, quantities = basket[kept], codes[kept], prices[kept], quantities[kept]
         order = np.flatnonzero(sizes)
         order = order[np.argsort(times[order], kind="stable")]
         places = np.empty(len(sizes), np.int64)
         places[order] = np.arange(len(order))
-        visit = places[np.repeat(np.arange(len(sizes)), sizes)]
+        visit = places[basket]
         rows = np.argsort(visit, kind="stable")
-        prices, quantities = np.array(self.prices)[rows], np.array(self.quantities)[rows]
+        prices, quantities = prices[rows], quantities[rows]
         items = merge(
             Items(
                 visit[rows],
-                np.array(self.items, np.int32)[rows],
+                codes[rows],
                 None if np.isnan(prices).all() else prices,
                 None if np.isnan(quantities).all() else quantities,
             )
@@ -105,13 +114,25 @@ class OpenWindow:
             prices=None if items.prices is None else items.prices.astype(np.float32),
             quantities=None if items.quantities is None else items.quantities.astype(np.float32),
             clock=clock,
+            report=report,
             start=start,
             stop=stop,
         )
+
+
+def find_unpaid(basket: NDArray[np.int64], sizes: NDArray[np.int64], prices: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which baskets have prices of zero or less alone; none where most are so, for then prices are not told."""
+    paid = np.bincount(basket[~(prices <= 0)], minlength=len(sizes))
+    unpaid: NDArray[np.bool_] = (sizes > 0) & (paid == 0)
+    return unpaid if 2 * unpaid.sum() <= np.count_nonzero(sizes) else np.zeros(len(sizes), bool)
 
 
 def _code(vocabulary: Vocabulary, label: Any) -> int:
     if label is None:
         return -1
     code = vocabulary.codes.get(label)
-    return code if code is not None else int(vocabulary.add([label])[0])
+    if code is None:
+        # 22423 and '22423' are one product, whoever wrote it: the first spelling stays, the model has the last word.
+        known = find_label(label, vocabulary.codes)
+        code = vocabulary.codes[known] if known is not None else int(vocabulary.add([label])[0])
+    return code

@@ -11,8 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.baskets import Baskets, Clock, Every, Label, find_label
+from omba.baskets import Baskets, Clock, Every, Label
 from omba.baskets.clock import MICROSECONDS
+from omba.baskets.descriptions import Descriptions
+from omba.baskets.folding import fold_window
+from omba.baskets.identity import Identity
 from omba.errors import InputError, UnknownError, nearest
 from omba.model import recommend
 from omba.model.blend import Blend
@@ -24,7 +27,7 @@ from omba.model.kernels import cross, hide, highest_lift
 from omba.model.prices import Prices
 from omba.model.questions import ASKED, SHARE, Questions, expected_size
 from omba.model.recommend import Customer, Kind
-from omba.model.rows import RowIndex, sort_baskets
+from omba.model.rows import RowIndex, drop_repeats, sort_baskets
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
 from omba.settings import PAPER, SETTINGS, Value, check
@@ -137,7 +140,8 @@ class OMBA:
         return cls(**{**PAPER, **changes})
 
     def _reset(self) -> None:
-        self.product_rows, self.user_rows = RowIndex(), RowIndex()
+        self.identity = Identity()
+        self.product_rows, self.user_rows = RowIndex("product", self.identity), RowIndex("user", self.identity)
         self.hierarchy = Hierarchy()
         self.spaces = [Space(self.dim, self.seed, 0, self.memory)]
         self.blend = Blend(fitted=self.clues)
@@ -146,7 +150,10 @@ class OMBA:
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
         self.sets = Sets()
+        self.descriptions = Descriptions()
         self.attributes: pa.Table | None = None
+        """What is known of products, over all that was learned."""
+        self._described: pa.Table | None = None
         self.clock, self.last_time = Clock.NONE, -(2**63)
         self.n_windows = 0
         self.position: dict[str, Any] = {}
@@ -186,6 +193,7 @@ class OMBA:
 
     def partial_fit(self, window: Baskets, allow_late: bool = False) -> Self:
         """Learn one window. One that begins before what was learned is refused, unless `allow_late`."""
+        window = fold_window(window, self.identity)
         self._check_time(window, allow_late)
         rows = self._read(window)
         rng = np.random.default_rng([self.seed, self.n_windows])
@@ -218,13 +226,14 @@ class OMBA:
         if window.user_codes is not None:
             users = self.user_rows.take(window.user_codes, window.user_vocabulary)
         order = sort_baskets(window.offsets, items)
+        offsets, order = drop_repeats(window.offsets, items, order)
         items = items[order]
         prices = None if window.prices is None else window.prices[order]
-        self._grow(window.attributes)
+        self._grow(window.attributes, window.votes)
         self.prices.learn(items, prices, len(self.product_rows.vocabulary))
         exponent, clip = self._power_law()
         weights = self.prices.weigh(items, prices, exponent, clip)
-        return WindowRows(window.offsets, items, weights, users, self._days(window))
+        return WindowRows(offsets, items, weights, users, self._days(window))
 
     def _days(self, window: Baskets) -> NDArray[np.int32]:
         """The day of each basket; without a clock, the number of the window."""
@@ -232,14 +241,16 @@ class OMBA:
             return np.full(len(window), self.n_windows, np.int32)
         return np.asarray(window.times // ticks_of_day(window.clock), np.int32)
 
-    def _grow(self, attributes: pa.Table | None) -> None:
+    def _grow(self, attributes: pa.Table | None, votes: pa.Table | None = None) -> None:
         """Give every product and user in the vocabularies a row in the spaces, and new products their categories."""
         n_products, n_users = len(self.product_rows.vocabulary), len(self.user_rows.vocabulary)
         self.spaces[0].grow(n_products, n_users)
-        if attributes is not None:
-            self.attributes = attributes
+        if attributes is not None and attributes is not self._described:
+            self.descriptions.add(attributes, votes, self.identity.product)
+            self._described = attributes
+            self.attributes = self.descriptions.spell(lambda label: self.identity.spell(label, "product"))
         if self.categories:
-            self.hierarchy.learn(attributes, self.product_rows.vocabulary)
+            self.hierarchy.learn(self.attributes, self.product_rows.vocabulary)
             if len(self.hierarchy.vocabulary):
                 self.add_levels(2)
                 self.spaces[1].grow(len(self.hierarchy.vocabulary), n_users)
@@ -333,13 +344,13 @@ class OMBA:
 
     def row(self, product: Label) -> int:
         """The row of a product; an unknown one is an error that suggests the nearest names."""
-        codes = self.product_rows.vocabulary.codes
-        label = find_label(product, codes)
-        if label is None:
-            if not codes:
+        row = self.product_rows.row(product)
+        if row < 0:
+            if not self.product_rows.vocabulary:
                 raise UnknownError("the model has not learned any baskets yet: call fit or partial_fit first")
-            raise UnknownError(f"product {product!r} is not known to the model{nearest(product, codes)}")
-        return codes[label]
+            near = nearest(product, self.product_rows.vocabulary)
+            raise UnknownError(f"product {product!r} is not known to the model{near}")
+        return row
 
     def vector(self, product: Label) -> NDArray[np.float32]:
         """The vector of a product."""
@@ -387,7 +398,7 @@ class OMBA:
         context = self._find_known(products)
         rows = np.arange(len(self.product_rows.vocabulary), dtype=np.int32)
         if candidates is not None:
-            rows = self.product_rows.vocabulary.find(candidates)
+            rows = np.array([self.product_rows.row(candidate) for candidate in candidates], np.int32)
         user_row = self._find_user(user)
         offsets = np.array([0, len(context)], np.int64)
         return self.describe(offsets, context, np.array([user_row], np.int32), rows[None, :])
@@ -455,11 +466,10 @@ class OMBA:
 
     def customer(self, user: Label) -> Customer:
         """What is known of a user: visits and when last, what they buy, how often, when last, and what of it is due."""
-        codes = self.user_rows.vocabulary.codes
-        label = find_label(user, codes)
-        if label is None:
-            raise UnknownError(f"user {user!r} is not known to the model{nearest(user, codes)}")
-        return recommend.customer(self, codes[label])
+        row = self.user_rows.row(user)
+        if row < 0:
+            raise UnknownError(f"user {user!r} is not known to the model{nearest(user, self.user_rows.vocabulary)}")
+        return recommend.customer(self, row)
 
     def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
         """How likely every product is to go into each query's basket too, (queries, products), higher is likelier.
@@ -481,24 +491,20 @@ class OMBA:
 
     def _find_user(self, user: Label | None) -> int:
         """The row of a user, −1 for none and for one who is not known."""
-        label = None if user is None else find_label(user, self.user_rows.vocabulary.codes)
-        if label is None:
-            if user is not None:
-                self._warn_once(f"user {user!r} is not known to the model: scored without one")
-            return -1
-        return self.user_rows.vocabulary.codes[label]
+        row = -1 if user is None else self.user_rows.row(user)
+        if user is not None and row < 0:
+            self._warn_once(f"user {user!r} is not known to the model: scored without one")
+        return row
 
     def _find_known(self, products: Iterable[Label]) -> NDArray[np.int32]:
         """The rows of those products that the model knows, each once."""
         if isinstance(products, str | bytes):
             raise InputError(f"the basket is the text {products!r}: give a list of products, as in [{products!r}]")
-        codes = self.product_rows.vocabulary.codes
-        labels = list(dict.fromkeys(name if (label := find_label(name, codes)) is None else label for name in products))
-        rows = self.product_rows.vocabulary.find(labels)
-        if (rows < 0).any():
-            unknown = [label for label, row in zip(labels, rows, strict=True) if row < 0]
+        found = {name: self.product_rows.row(name) for name in products}
+        unknown = [name for name, row in found.items() if row < 0]
+        if unknown:
             self._warn_once(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")
-        return rows[rows >= 0]
+        return np.array(list(dict.fromkeys(row for row in found.values() if row >= 0)), np.int32)
 
     def _best(
         self, scores: NDArray[np.float32], without: NDArray[np.integer[Any]], n: int

@@ -6,17 +6,28 @@ the order of products in a basket nor the way a source numbers them leaves a tra
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baskets import Label, Vocabulary
+from omba.baskets import Label, Vocabulary, find_label
+from omba.baskets.identity import Identity
 
 
 class RowIndex:
-    """The row of each label in a model's tables, and the translation from the codes of the last stream it met."""
+    """The row of each label in a model's tables, and the translation from the codes of the last stream it met.
 
-    def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
+    Parameters
+    ----------
+    role
+        Whose labels they are: `product` or `user`.
+    identity
+        How the model spells them.
+    """
+
+    def __init__(self, role: str, identity: Identity) -> None:
+        self.role, self.identity, self.vocabulary = role, identity, Vocabulary()
         self._theirs: Vocabulary | None = None
         self._known = np.empty(0, np.int32)
 
@@ -25,7 +36,7 @@ class RowIndex:
         if theirs is not self._theirs:
             self._theirs, self._known = theirs, np.empty(0, np.int32)
         if len(theirs) > len(self._known):
-            new = self.vocabulary.find(theirs.labels[len(self._known) :])
+            new = self._find(theirs.labels[len(self._known) :])
             self._known = np.append(self._known, new)
         return self._known
 
@@ -36,9 +47,7 @@ class RowIndex:
         present = present[present >= 0]
         missing = present[known[present] < 0]
         if len(missing):
-            labels = theirs.take(missing.tolist())
-            self.vocabulary.add(sorted(labels, key=label_order))
-            known[missing] = self.vocabulary.find(labels)
+            known[missing] = self.rows_of(theirs.take(missing.tolist()))
         return _translate(known, codes)
 
     def find(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
@@ -47,7 +56,24 @@ class RowIndex:
             return codes
         if theirs is self._theirs:
             return _translate(self._translation(theirs), codes)
-        return _translate(self.vocabulary.find(theirs), codes)
+        return _translate(self._find(theirs), codes)
+
+    def rows_of(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        """The row of each label, with new rows in the order of the labels for those not met before."""
+        given = list(labels)
+        self.identity.admit(given, self.role, self.vocabulary)
+        spelt = [self.identity.spell(label, self.role) for label in given]
+        self.vocabulary.add(sorted({label for label in spelt if label not in self.vocabulary}, key=label_order))
+        return self.vocabulary.find(spelt)
+
+    def row(self, name: Label) -> int:
+        """The row of a label as somebody typed it, −1 where it is not known."""
+        meant = self.identity.fold.get(str(name), name) if self.role == "product" else name
+        known = find_label(meant, self.vocabulary.codes)
+        return -1 if known is None else self.vocabulary.codes[known]
+
+    def _find(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        return self.vocabulary.find([self.identity.spell(label, self.role) for label in labels])
 
 
 def _translate(table: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -63,6 +89,21 @@ def sort_baskets(offsets: NDArray[np.int64], items: NDArray[np.int32]) -> NDArra
     """The order that sorts the products of each basket by row."""
     basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     return np.lexsort((items, basket))
+
+
+def drop_repeats(
+    offsets: NDArray[np.int64], items: NDArray[np.int32], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The order without a product's second place in its basket, and the offsets then: 7 and '7' may meet in one.
+
+    >>> drop_repeats(np.array([0, 3, 4]), np.array([5, 2, 5, 5]), np.array([1, 0, 2, 3]))
+    (array([0, 2, 3]), array([1, 0, 3]))
+    """
+    basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    same = np.append(False, (np.diff(items[order]) == 0) & (np.diff(basket) == 0))[: len(order)]
+    if not same.any():
+        return offsets, order
+    return np.append(0, np.cumsum(np.bincount(basket[~same], minlength=len(offsets) - 1))), order[~same]
 
 
 def roll_up(

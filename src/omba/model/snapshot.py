@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from omba.baskets import Clock, Label
+from omba.baskets.identity import Identity
 from omba.disk import ASIDE, FAILURES, make_private, reason, remove_asides, replace, replace_folder, step
 from omba.errors import InputError, OmbaError, SnapshotError
 from omba.model.evidence import Evidence
@@ -181,6 +182,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
     pq.write_table(_labels(model.hierarchy.vocabulary.labels), place / "categories.parquet")
     if model.attributes is not None:
         pq.write_table(model.attributes, place / "attributes.parquet")
+        pq.write_table(model.descriptions.vote_table(), place / "votes.parquet")
     for name, table in tables.items():
         pq.write_table(table, place / f"{name}.parquet")
     files = sorted(p.name for p in place.iterdir())
@@ -194,6 +196,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         "level": model.hierarchy.level,
         "clues": {"among": list(model.blend.names), **model.questions.names()},
         "position": model.position,
+        "identity": model.identity.to_dict(),
         "files": {file: _digest(place / file) for file in files},
     }
     (place / "manifest.json").write_text(json.dumps(manifest, indent=1))
@@ -226,6 +229,8 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.hierarchy.level, model.hierarchy.parents = manifest["level"], arrays["parents"]
     if (place / "attributes.parquet").exists():
         model.attributes = pq.read_table(place / "attributes.parquet")
+        votes = pq.read_table(place / "votes.parquet") if (place / "votes.parquet").exists() else None
+        model.descriptions.load(model.attributes, votes)
     levels = 2 if "space1.counts" in arrays else 1
     model.add_levels(levels)
     for level, space in enumerate(model.spaces):
@@ -239,6 +244,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.load_extra(arrays)
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]
     model.position = manifest.get("position", {})
+    vars(model.identity).update(vars(Identity.from_dict(manifest.get("identity", {}))))
     return model
 
 

@@ -82,7 +82,10 @@ PARQUET = Format("parquet", (".parquet", ".pq"), "parquet:Parquet", begins=(b"PA
 JSON = Format(
     "json", (".jsonl", ".ndjson", ".json"), "jsonlines:JsonLines", begins=(b"{", b"[{"), follows=True, spark="json"
 )
-FORMATS = (TEXT, PARQUET, JSON, BASKETS)
+EXCEL = Format(
+    "spreadsheet", (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel:Excel", begins=(b"PK\x03\x04",), seeks=True
+)
+FORMATS = (TEXT, PARQUET, JSON, BASKETS, EXCEL)
 
 COMPRESSIONS = (
     Compression(".gz", duckdb=True, spark=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omba.baskets.spelling import WHOLE_SQL
+from omba.baskets.spelling import WHOLE_SQL, ZERO_FRACTION
 from omba.errors import InputError
 from omba.sources.source import Column
 
@@ -31,9 +31,14 @@ def label_sql(column: Column) -> str:
         raise InputError(
             f"column {column.name!r} of {column.source.title} holds {kind.lower()}: labels are text or whole numbers"
         )
-    if column.source.untyped and column.all(WHOLE_SQL.format(x="x")):
-        return f"{x}::BIGINT"
-    return f"nullif({x}::VARCHAR, '')"
+    if column.source.untyped and column.all(WHOLE_SQL.format(x=_drop_fraction("x"))):
+        return f"{_drop_fraction(x)}::BIGINT"
+    return f"nullif({_drop_fraction(f'{x}::VARCHAR')}, '')"
+
+
+def _drop_fraction(x: str) -> str:
+    """SQL for a text without a fraction of zero; patterns are dear, so few values are held against one."""
+    return f"CASE WHEN contains({x}, '.0') THEN regexp_replace({x}, '{ZERO_FRACTION}', '\\1') ELSE {x} END"
 
 
 def _whole(column: Column) -> str:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from omba.baskets import Baskets, Every
+from omba.baskets.identity import Identity
 from omba.errors import InputError
 from omba.sources.basket_lines import looks_like_lines
+from omba.sources.cleaning import Cleaning
 from omba.sources.columns import ROLES, recognise, resolve
 from omba.sources.delimited import read_header
 from omba.sources.engine import Engine
 from omba.sources.files import Form, find_files, find_format
-from omba.sources.formats import BASKETS, TEXT
+from omba.sources.formats import BASKETS, EXCEL, TEXT
 from omba.sources.frames import FrameSource, is_frame
 from omba.sources.nested import Nested
 from omba.sources.sorting import SortedStream
@@ -36,6 +38,19 @@ class ReadOptions(TypedDict, total=False):
     store: str | None
     attributes: Sequence[str] | None
     form: Form | None
+    sheet: str | int | None
+    fold: Mapping[str, str] | str | Path | None
+    exclude: Sequence[str] | str | Path | None
+    identity: Identity | None
+
+
+class CleaningOptions(TypedDict, total=False):
+    """Those of them that say which sheet of a workbook is read, and what is folded and left out."""
+
+    sheet: str | int | None
+    fold: Mapping[str, str] | str | Path | None
+    exclude: Sequence[str] | str | Path | None
+    identity: Identity | None
 
 
 def read_baskets(
@@ -50,6 +65,7 @@ def read_baskets(
     *,
     attributes: Sequence[str] | None = None,
     form: Form | None = None,
+    **options: Unpack[CleaningOptions],
 ) -> Baskets:
     """Read baskets from files, a data frame or lists, in time order.
 
@@ -60,13 +76,19 @@ def read_baskets(
     `attributes` are columns that describe products. `form` says whether a line of text holds a product
     ("rows") or a basket ("baskets") where that is not plain.
 
+    Further options by name: `sheet` of a workbook, by name or number; `fold`, a mapping of codes that are one product,
+    a CSV file of two columns, or "auto" for those that differ by case, spaces or leading zeros alone; `exclude`,
+    patterns of what is no product, or "auto"; `identity`, that of a model, for its own folds and exclusions.
+
     >>> baskets = read_baskets([["pasta", "sauce"], ["pasta", "soap"]])
     >>> baskets[1].products
     ['pasta', 'soap']
     """
     names = (basket, product, user, time, price, quantity, store)
     given = dict(zip(ROLES, names, strict=True))
-    with _open_stream(source, given, attributes, form, "1d", bounded=False) as stream:
+    told: ReadOptions = {"attributes": attributes, "form": form}
+    told.update(options)  # type: ignore[typeddict-item]
+    with open_stream(source, given, told, "1d", bounded=False) as stream:
         return stream.read()
 
 
@@ -79,39 +101,35 @@ def stream_baskets(source: Any, every: str | int | Every = "1d", **options: Unpa
     >>> [len(window) for window in stream.windows()]
     [2, 1]
     """
+    given = {role: options.get(role) for role in ROLES}
+    return open_stream(source, given, options, every, bounded=True)
+
+
+def open_stream(
+    source: Any, given: Mapping[str, Any], options: ReadOptions, every: str | int | Every, bounded: bool
+) -> BasketStream:
+    """The stream of a source whose columns are `given` by role."""
     unknown = options.keys() - ReadOptions.__annotations__.keys()
     if unknown:
-        raise TypeError(
-            f"stream_baskets has no option {min(unknown)!r}: there are {', '.join(ReadOptions.__annotations__)}"
-        )
-    given = {role: options.get(role) for role in ROLES}
-    return _open_stream(source, given, options.get("attributes"), options.get("form"), every, bounded=True)
-
-
-def _open_stream(
-    source: Any,
-    given: Mapping[str, Any],
-    attributes: Sequence[str] | None,
-    form: Form | None,
-    every: str | int | Every,
-    bounded: bool,
-) -> BasketStream:
+        raise TypeError(f"there is no option {min(unknown)!r}: there are {', '.join(ReadOptions.__annotations__)}")
     if not isinstance(source, str | Path) and not is_frame(source):
         if not isinstance(source, Iterable):
             raise InputError(f"{source!r} holds no baskets: give a path, a data frame, or lists of products")
         return ListStream(source, every)
     engine = Engine(bounded)
     try:
-        found = _open_files(source, given, form, engine) if isinstance(source, str | Path) else FrameSource(source)
+        files = isinstance(source, str | Path)
+        found: Source = _open_files(source, given, options, engine) if files else FrameSource(source)
         found, given = _unnest(found, given, engine)
-        columns = resolve(given, attributes, list(found.columns), found.title)
+        columns = resolve(given, options.get("attributes"), list(found.columns), found.title)
         for name in [name for name, column in columns.attributes.items() if is_nested(found.columns[column])]:
             # Products are described by words and numbers; what is more than one says nothing of a category.
             found.notes.append(f"column {columns.attributes.pop(name)!r} holds lists or structures, and is left out")
         if columns.recognised:
             found.notes.insert(0, f"recognised {columns}")
             log.info("%s: recognised %s", found.title, columns)
-        return SortedStream(engine, found, columns, every)
+        cleaning = Cleaning(options.get("fold"), options.get("exclude"), options.get("identity") or Identity())
+        return SortedStream(engine, found, columns, every, cleaning)
     except BaseException:
         engine.close()
         raise
@@ -126,13 +144,20 @@ def is_nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
 
 
-def _open_files(source: str | Path, given: Mapping[str, str | None], form: Form | None, engine: Engine) -> Source:
+def _open_files(source: str | Path, given: Mapping[str, str | None], options: ReadOptions, engine: Engine) -> Source:
+    form, sheet = options.get("form"), options.get("sheet")
     paths = find_files(source)
     formats = {find_format(path) for path in paths}
     if len(formats) > 1:
         names = ", ".join(sorted(one.name for one in formats))
         raise InputError(f"{str(source)!r} matches files of different kinds ({names}): read each apart")
     only = formats.pop()
+    if only is EXCEL:
+        from omba.sources.excel import Excel
+
+        return Excel(paths, engine, sheet)
+    if sheet is not None:
+        raise InputError(f"sheet {sheet!r} is of a workbook, and {str(source)!r} is none: leave it out")
     if only in (TEXT, BASKETS):
         if form is None and not any(given.values()):
             unknown = only is TEXT and recognise("product", read_header(paths[0])[1]) is None

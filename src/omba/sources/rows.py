@@ -7,17 +7,21 @@ The view `rows` has basket, product, user, time, price, quantity, store, the att
 from __future__ import annotations
 
 from omba.baskets import Clock, Report
-from omba.baskets.reasons import change_conditions, drop_reason_sql
+from omba.baskets.identity import Identity, is_excluded
+from omba.baskets.reasons import EXCLUDED, UNPAID, change_conditions, drop_reason_sql
+from omba.sources.cleaning import Cleaning, as_pattern
 from omba.sources.columns import Columns
-from omba.sources.engine import Engine, identifier
+from omba.sources.engine import Engine, identifier, literal
 from omba.sources.labels import label_sql
+from omba.sources.non_products import find_nobodies, find_non_products
 from omba.sources.numbers import number_sql
 from omba.sources.source import Column, Source
 from omba.sources.times import read_times
+from omba.sources.twins import find_twins, flatten, make_fold_table
 
 
-def make_rows(engine: Engine, source: Source, columns: Columns) -> tuple[Clock, Report]:
-    """Make the view `rows` and count what becomes of them."""
+def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleaning) -> tuple[Clock, Report, Identity]:
+    """Make the view `rows` and count what becomes of them; with them, what was folded and left out."""
     names = columns.names
     relation = source.load(engine, names)
     roles = {
@@ -36,15 +40,92 @@ def make_rows(engine: Engine, source: Source, columns: Columns) -> tuple[Clock, 
     # Text is turned into values once, and kept; what has types already is looked at where it lies.
     kept = "TABLE" if source.untyped else "VIEW"
     engine.execute(f"CREATE {kept} value AS SELECT {values}, row FROM {relation}")
-    _make_view(engine, sql, clock)
+    identity = _clean(engine, sql, clock, cleaning, "name" in columns.attributes, report)
     _count(engine, sql, report)
-    return clock, report
+    return clock, report, identity
 
 
-def _make_view(engine: Engine, roles: dict[str, str], clock: Clock) -> None:
+def _clean(
+    engine: Engine, roles: dict[str, str], clock: Clock, cleaning: Cleaning, named: bool, report: Report
+) -> Identity:
+    """Make the view `rows`, anew with each thing that is found to be folded or left out."""
+    identity = cleaning.identity()
+    if {"user", "basket"} <= roles.keys():
+        for nobody in find_nobodies(engine):
+            if nobody.user not in identity.nobody:
+                identity.nobody.append(nobody.user)
+            report.notes.append(
+                f"customer {nobody.user!r} is nobody: {nobody.baskets:,} baskets ({nobody.share:.0%}) stay, without one"
+            )
+    _make_view(engine, roles, clock, identity)
+    if cleaning.folds_itself and (twins := find_twins(engine, named)):
+        identity.fold = flatten({**identity.fold, **{twin.code: twin.of for twin in twins}})
+        shown = ", ".join(f"{twin.code!r} into {twin.of!r}" for twin in twins[:3])
+        report.notes.append(f"folded {len(twins):,} codes that differ by case, spaces or zeros alone: {shown}")
+        _make_view(engine, roles, clock, identity)
+    if cleaning.excludes_itself and (found := find_non_products(engine, named, "price" in roles)):
+        identity.exclude += [as_pattern(one.code) for one in found if as_pattern(one.code) not in identity.exclude]
+        shown = ", ".join(f"{one.code!r} ({one.name})" for one in found[:3])
+        report.notes.append(f"left out {len(found):,} codes that are no products: {shown}")
+        _make_view(engine, roles, clock, identity)
+    if "price" in roles and _find_unpaid(engine):
+        _make_view(engine, roles, clock, identity, unpaid=True)
+    return identity
+
+
+def _make_view(engine: Engine, roles: dict[str, str], clock: Clock, identity: Identity, unpaid: bool = False) -> None:
+    values = _fold(engine, identity, "user" in roles)
     basket = "*" if "basket" in roles else f"""*, "user" || ' ' || {_day(clock)} AS basket"""
     reason = drop_reason_sql(roles, identifier)
-    engine.execute(f"CREATE VIEW rows AS SELECT {basket}, {reason} AS drop_reason FROM value")
+    more = []
+    if identity.exclude:
+        products = engine.execute(f"SELECT DISTINCT product::VARCHAR FROM {values} WHERE product IS NOT NULL")
+        excluded = [product for (product,) in products if is_excluded(product, identity.exclude)]
+        engine.execute("CREATE OR REPLACE TABLE excluded (product VARCHAR)")
+        if excluded:
+            engine.execute(f"INSERT INTO excluded VALUES {', '.join(f'({literal(one)})' for one in excluded)}")
+        more.append(f"CASE WHEN product::VARCHAR IN (FROM excluded) THEN '{EXCLUDED}' END")
+    if unpaid:
+        more.append(f"CASE WHEN basket IN (FROM unpaid) THEN '{UNPAID}' END")
+    whole = f"coalesce({', '.join([reason, *more])})" if more else reason
+    engine.execute(
+        f"CREATE OR REPLACE VIEW rows AS SELECT *, {whole} AS drop_reason FROM (SELECT {basket} FROM {values})"
+    )
+
+
+def _fold(engine: Engine, identity: Identity, with_users: bool) -> str:
+    """The values with each product under the code it goes by, and users only who are customers."""
+    changes = []
+    if identity.nobody and with_users:
+        nobodies = ", ".join(literal(user) for user in identity.nobody)
+        changes.append(f"""CASE WHEN "user"::VARCHAR NOT IN ({nobodies}) THEN "user" END AS "user\"""")
+    join = ""
+    if identity.fold:
+        make_fold_table(engine, identity.fold)
+        kind = next(kind for name, kind, *_ in engine.execute("DESCRIBE value") if name == "product")
+        if engine.execute(f"SELECT 1 FROM folded WHERE try_cast(target AS {kind}) IS NULL LIMIT 1"):
+            kind = "VARCHAR"
+        changes.append(f"coalesce(target::{kind}, product::{kind}) AS product")
+        join = " LEFT JOIN folded ON product::VARCHAR = origin"
+    if not changes:
+        return "value"
+    return f"(SELECT value.* REPLACE ({', '.join(changes)}) FROM value{join})"
+
+
+def _find_unpaid(engine: Engine) -> bool:
+    """Make the table `unpaid`: baskets whose prices are all zero or less; whether there are some, and they are few."""
+    kept = "FROM rows WHERE drop_reason IS NULL"
+    if not engine.execute(f"SELECT 1 {kept} AND price <= 0 LIMIT 1"):
+        return False
+    engine.execute(
+        f"CREATE TABLE unpaid AS SELECT basket {kept} AND basket IN (SELECT basket {kept} AND price <= 0) "
+        "GROUP BY basket HAVING bool_and(coalesce(price, 1) <= 0)"
+    )
+    (unpaid,), (baskets,) = engine.execute(
+        f"SELECT count(*) FROM unpaid UNION ALL SELECT count(DISTINCT basket) {kept}"
+    )
+    # Where most baskets have no price above zero, prices are not told, and say nothing about sales.
+    return 0 < 2 * int(unpaid) <= int(baskets)
 
 
 def _day(clock: Clock) -> str:

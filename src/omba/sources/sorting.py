@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Vocabulary
 from omba.errors import InputError
+from omba.sources.attributes import read_attributes
+from omba.sources.cleaning import Cleaning
 from omba.sources.columns import Columns
 from omba.sources.engine import Engine, identifier
 from omba.sources.items import Items, merge
@@ -42,14 +44,23 @@ class SortedStream(BasketStream):
         Which column is what.
     every
         How long a window is.
+    cleaning
+        What to fold and to leave out.
     """
 
-    def __init__(self, engine: Engine, source: Source, columns: Columns, every: str | int | Every = "1d") -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        source: Source,
+        columns: Columns,
+        every: str | int | Every = "1d",
+        cleaning: Cleaning | None = None,
+    ) -> None:
         super().__init__(every)
         self.engine, self.source, self.columns = engine, source, columns
         self.run: _Run | None = None
         with self._plainly():
-            self.clock, self.report = make_rows(engine, source, columns)
+            self.clock, self.report, self.identity = make_rows(engine, source, columns, cleaning or Cleaning())
             self._make_visits()
             self.total = int(engine.execute("SELECT count(*) FROM visits")[0][0])
             self._read_attributes()
@@ -104,6 +115,7 @@ class SortedStream(BasketStream):
             ids=visits["basket"].combine_chunks(),
             clock=self.clock,
             attributes=self.attributes,
+            votes=self.votes,
             report=self.report,
         )
 
@@ -148,12 +160,9 @@ class SortedStream(BasketStream):
         return counts
 
     def _read_attributes(self) -> None:
-        if not self.columns.attributes:
-            return
-        known = ", ".join(f"arg_min(a{i}, row) AS {identifier(n)}" for i, n in enumerate(self.columns.attributes))
-        self.attributes = self.engine.connection.sql(
-            f"SELECT product, {known} FROM rows WHERE drop_reason IS NULL GROUP BY product ORDER BY min(row)"
-        ).to_arrow_table()
+        if self.columns.attributes:
+            order = "time DESC, row DESC" if self.clock is not Clock.NONE else "row DESC"
+            self.attributes, self.votes = read_attributes(self.engine, list(self.columns.attributes), order)
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, Report, Vocabulary
 from omba.baskets.attributes import align
+from omba.baskets.identity import Identity
 from omba.baskets.windows import runs
 from omba.errors import InputError
 
@@ -33,6 +34,9 @@ class BasketStream(ABC):
 
     clock = Clock.NONE
     attributes: pa.Table | None = None
+    votes: pa.Table | None = None
+    identity = Identity()
+    """What was folded and left out."""
     total: int | None = None
     """Baskets in all, where that is known before they are read."""
 

@@ -18,12 +18,13 @@ from uuid import uuid4
 import pyarrow as pa
 
 from omba.baskets import Clock, Every, Moment, Report
+from omba.baskets.identity import Identity
 from omba.baskets.reasons import change_conditions
 from omba.errors import InputError
 from omba.sources.columns import resolve
 from omba.spark.cluster import to_arrow
 from omba.spark.failures import plainly
-from omba.spark.roles import quote, take_roles
+from omba.spark.roles import fold_rows, quote, take_roles
 from omba.spark.window import SparkWindow
 
 log = logging.getLogger("omba")
@@ -39,12 +40,13 @@ def read_baskets(
     quantity: str | None = None,
     *,
     attributes: Sequence[str] | None = None,
+    identity: Identity | None = None,
 ) -> SparkBaskets:
     """The rows of a Spark data frame as baskets, under the same rules as `omba.read_baskets`.
 
     Columns that are not named are recognised by a common name, and "" leaves one out. Without a basket column a basket
-    is what a user bought on one day. Rows of a data frame have no order: where the rows of a basket differ in their
-    time or user, the least one counts.
+    is what a user bought on one day. What the `identity` of a model folds and leaves out is so here. Rows of a
+    data frame have no order: where the rows of a basket differ in their time or user, the least one counts.
     """
     given = {"basket": basket, "product": product, "user": user, "time": time, "price": price, "quantity": quantity}
     columns = resolve(given | {"store": ""}, attributes, frame.columns, "the data frame")
@@ -52,6 +54,8 @@ def read_baskets(
         log.info("the data frame: recognised %s", columns)
     with plainly("reading the data frame"):
         rows, clock = take_roles(frame, columns)
+        if identity is not None and identity.changes:
+            rows = fold_rows(rows, identity)
         return SparkBaskets(rows, clock, tuple(columns.attributes))
 
 

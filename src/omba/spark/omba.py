@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from omba import model
 from omba.baskets import Baskets
-from omba.baskets.vocabulary import Vocabulary
 from omba.errors import InputError, SettingError
 from omba.model.omba import QUERIES, ticks_of_day
 from omba.model.questions import ASKED, SHARE
-from omba.model.rows import label_order
+from omba.model.rows import RowIndex
 from omba.model.space import WindowRows
 from omba.spark.baskets import SparkBaskets
 from omba.spark.census import Census, label_list
@@ -104,8 +103,8 @@ class OMBA(model.OMBA):
     def _make_room(self, census: Census, window: Window) -> PayloadBuilder:
         """Make rows for all that is new, and take in the window's prices; the builder knows the rows of each part."""
         shares = census.shares
-        products = _rows(self.product_rows.vocabulary, {part: share.products for part, share in shares.items()})
-        users = _rows(self.user_rows.vocabulary, {part: share.users for part, share in shares.items()})
+        products = _rows(self.product_rows, {part: share.products for part, share in shares.items()})
+        users = _rows(self.user_rows, {part: share.users for part, share in shares.items()})
         self._grow(window.attributes)
         self.prices.learn(np.empty(0, np.int32), None, len(self.product_rows.vocabulary))
         self.prices.histogram += census.histogram
@@ -174,12 +173,11 @@ def _picked(results: list[Arrays], kind: str) -> WindowRows:
     return WindowRows(offsets, items, np.ones(len(items), np.float32), users, np.zeros(len(users), np.int32))
 
 
-def _rows(vocabulary: Vocabulary, labels: dict[int, Any]) -> dict[int, NDArray[np.int64]]:
+def _rows(index: RowIndex, labels: dict[int, Any]) -> dict[int, NDArray[np.int64]]:
     """The rows of each part's labels; new ones get theirs in the order of the labels, as in one process."""
     known = {part: label_list(column) for part, column in labels.items()}
-    new = {label for column in known.values() for label in column if label not in vocabulary}
-    vocabulary.add(sorted(new, key=label_order))
-    return {part: vocabulary.find(column).astype(np.int64) for part, column in known.items()}
+    index.rows_of({label: None for column in known.values() for label in column})
+    return {part: index.rows_of(column).astype(np.int64) for part, column in known.items()}
 
 
 def _cores(window: Window) -> int:

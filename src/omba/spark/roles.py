@@ -6,12 +6,15 @@ before it is asked for baskets, so it takes fewer spellings: times are timestamp
 
 from __future__ import annotations
 
+from fnmatch import translate
 from typing import Any
 
 from omba.baskets import Clock
 from omba.baskets.clock import MICROSECONDS, MOST_DAYS
+from omba.baskets.identity import Identity
 from omba.baskets.iso import FIRST_TICK, LAST_TICK
-from omba.baskets.reasons import drop_reason_sql
+from omba.baskets.reasons import EXCLUDED, drop_reason_sql
+from omba.baskets.spelling import ZERO_FRACTION
 from omba.errors import InputError
 from omba.sources.columns import Columns
 
@@ -44,6 +47,27 @@ def take_roles(frame: Any, columns: Columns) -> tuple[Any, Clock]:
     return rows.withColumn("drop_reason", F.expr(drop_reason_sql(columns.roles, quote))), clock
 
 
+def fold_rows(rows: Any, identity: Identity) -> Any:
+    """The rows with each product under the code it goes by, what is left out marked so, and users who are customers."""
+    from pyspark.sql import functions as F
+
+    product = F.col("product").cast("string")
+    if identity.fold:
+        pairs = [F.lit(text) for pair in identity.fold.items() for text in pair]
+        product = F.coalesce(F.create_map(*pairs)[product], product)
+    if identity.fold or identity.exclude:
+        kept = F.col("drop_reason")
+        rows = rows.withColumn("product", product)
+        for pattern in identity.exclude:
+            odd = F.lower("product").rlike(translate(pattern.lower()).replace("\\Z", "$").replace("\\z", "$"))
+            kept = F.coalesce(kept, F.when(odd, EXCLUDED))
+        rows = rows.withColumn("drop_reason", kept)
+    if identity.nobody and "user" in rows.columns:
+        known = ~F.col("user").cast("string").isin(identity.nobody)
+        rows = rows.withColumn("user", F.when(known, F.col("user")))
+    return rows
+
+
 def quote(name: str) -> str:
     """A name quoted for Spark's SQL."""
     return f"`{name.replace('`', '``')}`"
@@ -70,7 +94,7 @@ def label(column: Any, name: str, kind: str) -> Any:
             F.when(column == F.floor(column), column.cast("long")).otherwise(broken.cast("long"))
         )
     if kind == "string" or kind.startswith(("varchar", "char")):
-        return F.nullif(column, F.lit(""))
+        return F.nullif(F.regexp_replace(column, ZERO_FRACTION, "$1"), F.lit(""))
     raise InputError(f"column {name!r} of the data frame holds {kind}: labels are text or whole numbers")
 
 

@@ -72,7 +72,7 @@ class BatchLearner:
         if known is not None and batch <= known:
             log.info("batch %d is in the model already and is passed over", batch)
             return
-        for window in read_baskets(frame, **self.columns).windows(self.every):
+        for window in read_baskets(frame, identity=self.model.identity, **self.columns).windows(self.every):
             self.model.partial_fit(window, allow_late=True)
         self.model.position |= {BATCH: batch, QUERY: self.checkpoint}
         self.model.save(self.folder)

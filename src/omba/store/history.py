@@ -299,7 +299,9 @@ class History:
         self.folder.mkdir(parents=True, exist_ok=True)
         known = self._known_labels(labels)
         common = min(len(known), len(labels))
-        if known[:common] != list(labels[:common]):
+        if [str(label) for label in known[:common]] == labels[:common] != known[:common]:
+            self._turn_to_text()
+        elif known[:common] != list(labels[:common]):
             raise SnapshotError(
                 f"the history in {str(self.folder)!r} belongs to another model, whose products are others: "
                 "remove it, or give another folder"
@@ -311,9 +313,20 @@ class History:
     def _write_labels(self, first: int, new: Sequence[Label]) -> None:
         whole = pa.array([isinstance(label, int) for label in new], pa.bool_())
         table = pa.table({"label": pa.array([str(label) for label in new], pa.string()), "whole": whole})
-        content = pa.BufferOutputStream()
-        pq.write_table(table, content)
-        replace(self.folder / f"labels-{first:012d}.parquet", content.getvalue().to_pybytes())
+        replace(self.folder / f"labels-{first:012d}.parquet", _parquet(table))
+
+    def _turn_to_text(self) -> None:
+        """The model spells its products as text from now on: so do the rules of before, and last the labels."""
+        for entry in self.entries:
+            table = entry.rules
+            for place, name in enumerate(table.column_names):
+                if name in ("antecedents", "consequents"):
+                    table = table.set_column(place, name, table[name].cast(pa.list_(pa.string())))
+            replace(entry.folder / "rules.parquet", _parquet(table))
+        for segment in sorted(self.folder.glob("labels-*.parquet")):
+            table = pq.read_table(segment)
+            whole = pa.array([False] * len(table), pa.bool_())
+            replace(segment, _parquet(table.set_column(1, "whole", whole)))
 
     def _write(
         self,
@@ -353,6 +366,12 @@ def warn_once(sentence: str) -> None:
     if sentence not in _said:
         _said.add(sentence)
         log.warning("%s", sentence)
+
+
+def _parquet(table: pa.Table) -> bytes:
+    content = pa.BufferOutputStream()
+    pq.write_table(table, content)
+    return cast(bytes, content.getvalue().to_pybytes())
 
 
 def read(moment: Moment, clock: Clock) -> int:

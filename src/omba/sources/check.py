@@ -1,0 +1,288 @@
+"""Check: what is in a source and what is odd about it, before it is learned.
+
+Each finding has a figure, an example, and the option that deals with it. All of it is counted by DuckDB where the rows
+lie, so half a million of them take seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+from omba.baskets import Clock
+from omba.baskets.reasons import EXCLUDED, UNPAID
+from omba.errors import InputError
+from omba.sources.columns import ROLES
+from omba.sources.engine import identifier
+from omba.sources.non_products import find_non_products
+from omba.sources.reading import ReadOptions, open_stream
+from omba.sources.sorting import SortedStream
+from omba.sources.twins import find_twins
+
+KEPT = "FROM rows WHERE drop_reason IS NULL"
+DEAR = 100
+"""A price so many times its product's median, or below it, is out of line."""
+GAP = 3.0
+"""A pause so many times as long as the longest that is usual (one of a hundred days with baskets) is a gap."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is odd about a source.
+
+    Parameters
+    ----------
+    kind
+        What it is, in a word or two: `duplicates`, `two codes`, `not a product`, …
+    sentence
+        What was found.
+    count
+        How many rows, codes or baskets it is about.
+    example
+        One of them.
+    remedy
+        The option that deals with it, or what is done anyway.
+    """
+
+    kind: str
+    sentence: str
+    count: int
+    example: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is in a source, and what is odd about it.
+
+    Parameters
+    ----------
+    title
+        The source.
+    facts
+        Its sizes, by what they are called.
+    findings
+        What is odd, what concerns most first.
+    """
+
+    title: str
+    facts: dict[str, str]
+    findings: list[Finding]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return asdict(self)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {fact}" for name, fact in self.facts.items()]
+        lines += [f"{one.kind}: {one.sentence} ({one.example}). {one.remedy}" for one in self.findings]
+        return "\n".join([self.title, *lines])
+
+
+def check(source: Any, step: Callable[[str], None] = lambda what: None, **options: Unpack[ReadOptions]) -> Check:
+    """Look at a source before it is learned. The options are those of `read_baskets`; `step` hears what is looked at.
+
+    >>> import pyarrow as pa
+    >>> rows = {"basket": [1, 1, 2, 2], "product": ["85123A", "tea", "85123a", "tea"]}
+    >>> [finding.kind for finding in check(pa.table(rows))]
+    ['two codes']
+    """
+    step("reading")
+    given = {role: options.get(role) for role in ROLES}
+    with open_stream(source, given, options, "1d", bounded=True) as stream:
+        if not isinstance(stream, SortedStream):
+            raise InputError("lists of products have no rows to check: give a file or a data frame")
+        return check_stream(stream, step)
+
+
+def check_stream(stream: SortedStream, step: Callable[[str], None] = lambda what: None) -> Check:
+    """The same of a stream that is open."""
+    look = _Look(stream)
+    findings: list[Finding] = []
+    for question in (
+        look.gaps, look.duplicates, look.returns, look.unpaid, look.prices, look.twins, look.non_products,
+        look.excluded, look.nobodies, look.names, look.nameless,
+    ):  # fmt: skip
+        step(question.__name__.replace("_", " "))
+        findings += question()
+    return Check(stream.source.title, look.facts(), findings)
+
+
+class _Look:
+    """The questions that are asked of a stream's rows."""
+
+    def __init__(self, stream: SortedStream) -> None:
+        self.stream, self.engine, self.roles = stream, stream.engine, stream.columns.roles
+        self.named = "name" in stream.columns.attributes
+        self.report = stream.report
+
+    def ask(self, sql: str) -> tuple[Any, ...]:
+        return self.engine.execute(sql)[0]
+
+    def facts(self) -> dict[str, str]:
+        """Columns, span and sizes."""
+        rows, kept, products = self.ask(
+            "SELECT count(*), count(*) FILTER (WHERE drop_reason IS NULL), "
+            "count(DISTINCT product) FILTER (WHERE drop_reason IS NULL) FROM rows"
+        )
+        facts = {
+            "columns": ", ".join(f"{role} = {name!r}" for role, name in self.roles.items()),
+            "attributes": ", ".join(map(repr, self.stream.columns.attributes.values())),
+        }
+        if self.stream.clock is not Clock.NONE:
+            first, last = self.ask("SELECT min(time), max(time) FROM visits")
+            if first is not None:
+                facts["span"] = " to ".join(str(self.stream.clock.show(tick)) for tick in (first, last))
+        sizes = f"SELECT count(DISTINCT product) AS n {KEPT} GROUP BY basket"
+        middle, large, most = self.ask(f"SELECT median(n), quantile_disc(n, 0.95), max(n) FROM ({sizes})")
+        facts["rows"] = f"{rows:,}, {kept:,} of them usable"
+        facts["baskets"] = f"{self.stream.total:,}"
+        facts["products"] = f"{products:,}"
+        if "user" in self.roles:
+            users, without = self.ask(
+                'SELECT count(DISTINCT "user"), count(*) FILTER (WHERE "user" IS NULL) FROM visits'
+            )
+            facts["users"] = f"{users:,}; {without:,} baskets are of nobody known"
+        if middle is not None:
+            facts["products a basket"] = (
+                f"{middle:.0f} in the middle one, {large:,} in a large one (95%), {most:,} at most"
+            )
+        return {name: fact for name, fact in facts.items() if fact}
+
+    def gaps(self) -> Iterator[Finding]:
+        if self.stream.clock is Clock.NONE:
+            return
+        day = "time" if self.stream.clock is Clock.DAY else "time // 86400000000"
+        pauses = f"SELECT d, d - lag(d) OVER (ORDER BY d) AS pause FROM (SELECT DISTINCT {day} AS d FROM visits)"
+        usual, days = self.ask(f"SELECT quantile_disc(pause, 0.99), count(*) FROM ({pauses})")
+        if usual is None or days < 10:
+            return
+        found = self.engine.execute(
+            f"SELECT d - pause, pause FROM ({pauses}) WHERE pause > {GAP} * {usual} ORDER BY pause DESC"
+        )
+        if found:
+            begin, pause = found[0]
+            after = begin if self.stream.clock is Clock.DAY else self.stream.clock.show(begin * 86_400_000_000)
+            yield Finding(
+                "gaps", f"{len(found):,} times a pause far longer than usual", len(found),
+                f"{pause} days after {str(after)[:10]}", "look whether a file is missing",
+            )  # fmt: skip
+
+    def duplicates(self) -> Iterator[Finding]:
+        names = ", ".join(identifier(role) for role in self.roles)
+        twice = f"SELECT {names}, count(*) AS n {KEPT} GROUP BY {names} HAVING count(*) > 1"
+        (rows,) = self.ask(f"SELECT coalesce(sum(n - 1), 0)::BIGINT FROM ({twice})")
+        if rows:
+            whose = "basket" if "basket" in self.roles else '"user"'
+            basket, product, n = self.ask(f"SELECT {whose}, product, n FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1")
+            yield Finding(
+                "duplicates", f"{rows:,} rows are there twice or more, alike in all columns", int(rows),
+                f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
+            )  # fmt: skip
+
+    def returns(self) -> Iterator[Finding]:
+        if "quantity" in self.roles:
+            n, product = self.ask("SELECT count(*), any_value(product) FROM rows WHERE quantity <= 0")
+            if n:
+                yield Finding(
+                    "returns", f"{n:,} rows have a quantity of zero or less", n, f"{product!r}", "dropped as returns"
+                )
+
+    def unpaid(self) -> Iterator[Finding]:
+        rows = self.report.dropped[UNPAID]
+        if rows:
+            n, basket = self.ask(f"SELECT count(DISTINCT basket), min(basket) FROM rows WHERE drop_reason = '{UNPAID}'")
+            yield Finding(
+                "no sales",
+                f"{n:,} baskets ({rows:,} rows) have no price above zero",
+                n,
+                f"basket {basket!r}",
+                "dropped",
+            )
+
+    def prices(self) -> Iterator[Finding]:
+        if "price" not in self.roles:
+            return
+        n, product = self.ask(f"SELECT count(*), any_value(product) {KEPT} AND price <= 0")
+        if n:
+            yield Finding(
+                "prices of zero", f"{n:,} rows in baskets that were paid cost nothing or less", n, f"{product!r}",
+                "kept; the price is taken as not known",
+            )  # fmt: skip
+        middles = f"SELECT product, median(price) AS middle {KEPT} AND price > 0 GROUP BY product HAVING count(*) >= 5"
+        odd = (
+            f"SELECT rows.product, price, middle FROM rows JOIN ({middles}) m ON rows.product = m.product WHERE "
+            f"drop_reason IS NULL AND price > 0 AND (price > {DEAR} * middle OR price * {DEAR} < middle)"
+        )
+        (n,) = self.ask(f"SELECT count(*) FROM ({odd})")
+        if n:
+            product, price, middle = self.ask(f"{odd} ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1")
+            yield Finding(
+                "prices out of line", f"{n:,} rows cost {DEAR} times their product's median, or a hundredth of it", n,
+                f"{product!r} at {price:,.2f}, usually {middle:,.2f}", "--exclude it if it is no product",
+            )  # fmt: skip
+
+    def twins(self) -> Iterator[Finding]:
+        found = find_twins(self.engine, self.named)
+        if found:
+            baskets = sum(twin.baskets for twin in found)
+            yield Finding(
+                "two codes",
+                f"{len(found):,} codes are another one's product by spelling and name, and never in its baskets "
+                f"({baskets:,} baskets)",
+                len(found), f"{found[0].code!r} and {found[0].of!r}", "--fold folds them; --fold FILE says which",
+            )  # fmt: skip
+
+    def non_products(self) -> Iterator[Finding]:
+        found = find_non_products(self.engine, self.named, "price" in self.roles)
+        if found:
+            one = found[0]
+            codes = ",".join(one.code for one in found[:8])
+            yield Finding(
+                "not a product",
+                f"{len(found):,} codes seem to be no products, in {sum(one.baskets for one in found):,} baskets",
+                len(found), f"{one.code!r}, {one.name or 'without a name'}: {', '.join(one.clues)}",
+                f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
+            )  # fmt: skip
+
+    def excluded(self) -> Iterator[Finding]:
+        rows = self.report.dropped[EXCLUDED]
+        if rows:
+            codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))
+            yield Finding("left out", f"{rows:,} rows are no products, as told", rows, codes, "left out by --exclude")
+
+    def nobodies(self) -> Iterator[Finding]:
+        for user in self.stream.identity.nobody:
+            said = next((note for note in self.report.notes if note.startswith(f"customer {user!r}")), "")
+            if said:
+                yield Finding(
+                    "nobody", said.partition(": ")[2], 1, f"customer {user!r}", "his baskets stay, without a user"
+                )
+
+    def names(self) -> Iterator[Finding]:
+        if not self.named:
+            return
+        voted = "FROM vote0 GROUP BY product HAVING count(*) > 1"
+        (n,) = self.ask(f"SELECT count(*) FROM (SELECT product {voted})")
+        if n:
+            product, names = self.ask(
+                f"SELECT product, list(value ORDER BY weight DESC) {voted} ORDER BY count(*) DESC, product LIMIT 1"
+            )
+            shown = ", ".join(map(repr, names[:3]))
+            yield Finding(
+                "names in conflict", f"{n:,} products go by several names", n, f"{product!r}: {shown}",
+                "the name it mostly and lately has counts",
+            )  # fmt: skip
+
+    def nameless(self) -> Iterator[Finding]:
+        if self.named:
+            n, product = self.ask(
+                f"SELECT count(*), min(product) FROM (SELECT DISTINCT product {KEPT}) WHERE product NOT IN "
+                "(SELECT product FROM best0)"
+            )
+            if n:
+                yield Finding("no name", f"{n:,} products have no name", n, f"{product!r}", "they go by their code")
