@@ -23,6 +23,14 @@ SHARED_NAMES = {
     **dict.fromkeys(("Basket", "Change", "Bridge", "Explanation", "Rule", "Rules"), SPOKEN),
 }
 """Class names that stand in several modules, and why."""
+DOORS = ("cli/", "service/routes/", "spark/")
+"""Rooms whose files are called what they lead to: `cli/rules.py` is the command on the rules of `rules/rules.py`."""
+SHARED_FILES = {
+    "__init__.py": "what makes a folder a room",
+    "kernels.py": "the compiled functions of a room",
+    "evidence.py": "what a model counts, and in rules the interface that any counts answer",
+}
+"""File names that stand in several rooms, and why."""
 
 
 def functions(tree, prefix=""):
@@ -90,6 +98,16 @@ def test_a_class_name_means_one_thing():
 
     shared = {name: where for name, where in found.items() if len(where) > 1}
     assert shared.keys() == SHARED_NAMES.keys(), shared
+
+
+def test_a_file_name_means_one_thing():
+    found = defaultdict(list)
+    for module in MODULES:
+        if not module.startswith(DOORS) or module.endswith("/__init__.py"):
+            found[Path(module).name].append(module)
+
+    shared = {name: where for name, where in found.items() if len(where) > 1}
+    assert shared.keys() == SHARED_FILES.keys(), shared
 
 
 def named_files():

@@ -157,7 +157,8 @@ def odd_files_and_options(scene, until):
 
 def damage(scene, until):
     """The tests of damaged, missing and older files: at random, one by one, and in backups."""
-    return run_tests("attack/test_damage.py", "live/test_damage.py", "live/test_losses.py", "live/test_backup.py")
+    live = ("live/test_damage.py", "live/test_losses.py", "live/test_backup.py")
+    return run_tests("attack/test_random_damage.py", *live)
 
 
 def kills(scene, until):

@@ -11,8 +11,8 @@ from omba.baselines import Queries, make, methods
 from omba.datasets import synthetic
 from omba.errors import MissingExtraError
 from omba.evaluation import Task, metrics, queries
-from omba.evaluation.catalogue import score_catalogue
 from omba.evaluation.trial import score
+from omba.evaluation.whole_catalogue import score_catalogue
 
 NAMES = list(methods())
 

@@ -3,7 +3,7 @@
 from omba.baskets.baskets import Basket, Baskets
 from omba.baskets.clock import Clock, Moment
 from omba.baskets.label import find_label
-from omba.baskets.report import Report
+from omba.baskets.row_report import Report
 from omba.baskets.vocabulary import Label, Vocabulary
 from omba.baskets.windows import Every
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from omba.baskets.clock import Clock, Moment
 from omba.baskets.long import long_table, write_long
 from omba.baskets.reasons import NO_PRODUCT
-from omba.baskets.report import Report
+from omba.baskets.row_report import Report
 from omba.baskets.spelling import as_label
 from omba.baskets.vocabulary import Label, Vocabulary
 from omba.baskets.windows import Every, runs

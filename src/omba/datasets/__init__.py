@@ -3,7 +3,7 @@
 from omba.datasets.complete_journey import complete_journey
 from omba.datasets.instacart import instacart
 from omba.datasets.loading import BUILT_IN, is_built_in, judged_users, load
-from omba.datasets.next_basket import NextBasketFiles, next_basket
+from omba.datasets.next_basket_files import NextBasketFiles, next_basket
 from omba.datasets.synthetic import Truth, World, synthetic
 from omba.datasets.ta_feng import ta_feng
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from omba.baskets import Baskets
-from omba.baskets.attributes import align
+from omba.baskets.alignment import align
 from omba.datasets.wheels import Wheel
 from omba.errors import InputError, nearest
 from omba.sources import read_baskets

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omba.baskets import Baskets
-from omba.baskets.attributes import align
+from omba.baskets.alignment import align
 from omba.errors import InputError
 from omba.sources import read_baskets
 from omba.sources.engine import Engine, literal

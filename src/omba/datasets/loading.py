@@ -7,7 +7,7 @@ from collections.abc import Callable
 from omba.baskets import Baskets, Label
 from omba.datasets.complete_journey import LEVELS, complete_journey
 from omba.datasets.instacart import instacart
-from omba.datasets.next_basket import NextBasketFiles, next_basket
+from omba.datasets.next_basket_files import NextBasketFiles, next_basket
 from omba.datasets.ta_feng import ta_feng
 from omba.errors import InputError, nearest
 

@@ -17,9 +17,9 @@ from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError
 from omba.evaluation import metrics
-from omba.evaluation.catalogue import CatalogueQueries, rank_targets
 from omba.evaluation.metrics import Ranks
 from omba.evaluation.retrieval import Task, check, hide_products, rest_of_basket, second_half
+from omba.evaluation.whole_catalogue import CatalogueQueries, rank_targets
 
 
 @dataclass(frozen=True)

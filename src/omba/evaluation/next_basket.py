@@ -28,8 +28,8 @@ from omba.baselines.queries import Queries
 from omba.baskets import Baskets, Label
 from omba.errors import InputError
 from omba.evaluation import metrics
-from omba.evaluation.catalogue import CatalogueQueries, rank_targets
 from omba.evaluation.metrics import Ranks
+from omba.evaluation.whole_catalogue import CatalogueQueries, rank_targets
 
 Part = Literal["test", "validation"]
 

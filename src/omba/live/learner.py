@@ -18,13 +18,13 @@ from typing import Any, Protocol
 from omba.baskets import Baskets, Clock
 from omba.disk import step
 from omba.errors import OmbaError, SnapshotError, StoreError
-from omba.live.attributes import Attributes
+from omba.live.event_windows import Windows
+from omba.live.item_attributes import Attributes
 from omba.live.keeper import Keeper
 from omba.live.process import STEADY
 from omba.live.quarantine import Quarantine
 from omba.live.spans import Spans
 from omba.live.status import LearnerStatus
-from omba.live.windows import Windows
 from omba.model import OMBA
 from omba.settings import Value
 from omba.store import ModelFolder

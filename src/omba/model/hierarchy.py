@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Vocabulary
-from omba.model.rows import label_order
+from omba.model.row_index import label_order
 
 LEVELS = (
     "product_type", "subclass", "product_subclass", "subcategory", "product_category", "category", "aisle",

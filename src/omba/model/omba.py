@@ -27,7 +27,7 @@ from omba.model.kernels import cross, hide, highest_lift
 from omba.model.prices import Prices
 from omba.model.questions import ASKED, SHARE, Questions, expected_size
 from omba.model.recommend import Customer, Kind
-from omba.model.rows import RowIndex, drop_repeats, sort_baskets
+from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
 from omba.settings import PAPER, SETTINGS, Value, check

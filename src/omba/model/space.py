@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from omba.model.clues import CLUES, RECENT, SHARPNESS
 from omba.model.kernels import describe, learn_baskets
 from omba.model.memory import PRIOR, Memory
-from omba.model.rows import roll_up
+from omba.model.row_index import roll_up
 from omba.model.sampler import sampler
 from omba.model.tables import VectorTable
 

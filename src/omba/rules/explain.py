@@ -21,7 +21,7 @@ from omba.rules.catalogue import show
 from omba.rules.evidence import Counted, Rows
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import neighbours
-from omba.rules.status import status
+from omba.rules.rule_status import status
 
 NEIGHBOURS = 8
 """Products near A and near B whose pairs are looked at."""

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from omba.baskets import Label
 from omba.errors import InputError
 from omba.rules.catalogue import Catalogue
-from omba.rules.excel import write_excel
+from omba.rules.workbook import write_excel
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules

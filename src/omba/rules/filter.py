@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import InputError
-from omba.rules.status import STATUSES
+from omba.rules.rule_status import STATUSES
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules

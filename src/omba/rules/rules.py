@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import InputError, UnknownError, nearest
-from omba.rules import export, page
+from omba.rules import display, export
 from omba.rules.catalogue import Catalogue
 from omba.rules.extras import extra
 from omba.rules.filter import Filter, FilterOptions
 from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.rule import Rule
-from omba.rules.status import status
+from omba.rules.rule_status import status
 
 if TYPE_CHECKING:
     from omba.rules.explain import Explainer, Explanation
@@ -264,10 +264,10 @@ class Rules:
         return export.write(self, Path(path), columns)
 
     def __repr__(self) -> str:
-        return page.text(self)
+        return display.text(self)
 
     def _repr_html_(self) -> str:
-        return page.html(self)
+        return display.html(self)
 
 
 def join_tables(tables: Sequence[Rules]) -> Rules:

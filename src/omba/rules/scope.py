@@ -12,7 +12,7 @@ from omba.errors import InputError
 from omba.rules.evidence import Rows
 from omba.rules.filter import Filter, within
 from omba.rules.mining_input import MiningInput
-from omba.rules.status import status
+from omba.rules.rule_status import status
 
 
 @dataclass(frozen=True, eq=False)

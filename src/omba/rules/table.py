@@ -10,8 +10,8 @@ from omba.rules.candidates import Candidates
 from omba.rules.hashing import Hashing
 from omba.rules.measures import measure
 from omba.rules.mining_input import MiningInput
+from omba.rules.rule_status import status
 from omba.rules.rules import Rules
-from omba.rules.status import status
 
 DEFAULT_ORDER = "expected_lift_low"
 """The column rules are ranked by where there is a forecast and nothing else is asked for."""

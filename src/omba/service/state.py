@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from omba.live import Inbox, status
 from omba.service.group_commit import GroupCommit
-from omba.service.http.metrics import Metrics
+from omba.service.http.prometheus import Metrics
 from omba.service.routes.schemas import Moment
 from omba.service.views.published import Published
 from omba.service.views.view import View

@@ -44,9 +44,10 @@ class ReadOptions(TypedDict, total=False):
     identity: Identity | None
 
 
-class CleaningOptions(TypedDict, total=False):
-    """Those of them that say which sheet of a workbook is read, and what is folded and left out."""
+class FurtherOptions(TypedDict, total=False):
+    """Those of them that say how a file is laid out, and what of it is folded and left out."""
 
+    form: Form | None
     sheet: str | int | None
     fold: Mapping[str, str] | str | Path | None
     exclude: Sequence[str] | str | Path | None
@@ -64,8 +65,7 @@ def read_baskets(
     store: str | None = None,
     *,
     attributes: Sequence[str] | None = None,
-    form: Form | None = None,
-    **options: Unpack[CleaningOptions],
+    **options: Unpack[FurtherOptions],
 ) -> Baskets:
     """Read baskets from files, a data frame or lists, in time order.
 
@@ -73,10 +73,10 @@ def read_baskets(
     integer lines of FIMI and SPMF), a pandas or polars data frame, an Arrow table, or an iterable of lists of
     products. The other arguments name its columns. A column that is not named is recognised by a common name,
     if it has one, and "" leaves it out. Without a basket column a basket is what a user bought on one day.
-    `attributes` are columns that describe products. `form` says whether a line of text holds a product
-    ("rows") or a basket ("baskets") where that is not plain.
+    `attributes` are columns that describe products.
 
-    Further options by name: `sheet` of a workbook, by name or number; `fold`, a mapping of codes that are one product,
+    Further options by name: `form`, whether a line of text holds a product ("rows") or a basket ("baskets"), where
+    that is not plain; `sheet` of a workbook, by name or number; `fold`, a mapping of codes that are one product,
     a CSV file of two columns, or "auto" for those that differ by case, spaces or leading zeros alone; `exclude`,
     patterns of what is no product, or "auto"; `identity`, that of a model, for its own folds and exclusions.
 
@@ -86,9 +86,9 @@ def read_baskets(
     """
     names = (basket, product, user, time, price, quantity, store)
     given = dict(zip(ROLES, names, strict=True))
-    told: ReadOptions = {"attributes": attributes, "form": form}
-    told.update(options)  # type: ignore[typeddict-item]
-    with open_stream(source, given, told, "1d", bounded=False) as stream:
+    asked: ReadOptions = {"attributes": attributes}
+    asked.update(options)  # type: ignore[typeddict-item]
+    with open_stream(source, given, asked, "1d", bounded=False) as stream:
         return stream.read()
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Baskets, Clock, Every, Label, Report, Vocabulary
-from omba.baskets.attributes import align
+from omba.baskets.alignment import align
 from omba.baskets.identity import Identity
 from omba.baskets.windows import runs
 from omba.errors import InputError

@@ -20,7 +20,7 @@ from omba.baskets import Baskets
 from omba.errors import InputError, SettingError
 from omba.model.omba import QUERIES, ticks_of_day
 from omba.model.questions import ASKED, SHARE
-from omba.model.rows import RowIndex
+from omba.model.row_index import RowIndex
 from omba.model.space import WindowRows
 from omba.spark.baskets import SparkBaskets
 from omba.spark.census import Census, label_list

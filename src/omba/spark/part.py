@@ -18,7 +18,7 @@ from omba.errors import InputError
 from omba.model import counting
 from omba.model.evidence import LARGEST, empty_table
 from omba.model.prices import Prices
-from omba.model.rows import sort_baskets
+from omba.model.row_index import sort_baskets
 from omba.model.space import Pace, Space, WindowRows
 from omba.spark import pairing
 from omba.spark.payload import Arrays, at_level, labels_of

@@ -27,7 +27,7 @@ LEVELS = {"whole": 0, "damaged": 1, "broken": 2}
 
 
 @dataclass(frozen=True)
-class Finding:
+class PartState:
     """What was found of one part.
 
     Parameters
@@ -48,37 +48,37 @@ class Finding:
     remedy: str = ""
 
 
-def examine(folder: ModelFolder) -> list[Finding]:
+def examine(folder: ModelFolder) -> list[PartState]:
     """All findings, in the order of the parts."""
     if not folder.path.is_dir():
         raise InputError(f"there is no folder {str(folder)!r}: check --model")
     return [finding for part, look in PARTS.items() for finding in _safely(part, look, folder)]
 
 
-def _safely(part: str, look: Callable[[ModelFolder], Iterator[Finding]], folder: ModelFolder) -> list[Finding]:
+def _safely(part: str, look: Callable[[ModelFolder], Iterator[PartState]], folder: ModelFolder) -> list[PartState]:
     try:
         return list(look(folder))
     except OmbaError as error:
-        return [Finding(part, "broken", str(error))]
+        return [PartState(part, "broken", str(error))]
 
 
-def _snapshot(folder: ModelFolder) -> Iterator[Finding]:
+def _snapshot(folder: ModelFolder) -> Iterator[PartState]:
     if not folder.exists:
-        yield Finding("snapshot", "whole", "there is no model yet")
+        yield PartState("snapshot", "whole", "there is no model yet")
         return
     try:
         model = folder.load()
     except OmbaError as error:
-        yield Finding(
+        yield PartState(
             "snapshot", "broken", str(error), f"{RESTORE.format(folder)}, or begin anew with 'omba learn --new'"
         )
         return
     shown = f"{model.n_baskets:,} baskets in {model.n_windows:,} windows, {len(model.products):,} products"
-    yield Finding("snapshot", "whole", f"checksums, versions and labels are right: {shown}")
+    yield PartState("snapshot", "whole", f"checksums, versions and labels are right: {shown}")
     yield from _arrays(folder, model)
 
 
-def _arrays(folder: ModelFolder, model: OMBA) -> Iterator[Finding]:
+def _arrays(folder: ModelFolder, model: OMBA) -> Iterator[PartState]:
     """Whether every array has the rows it should have, and only numbers in it."""
     products, users = len(model.products), len(model.users)
     wrong = [
@@ -93,31 +93,31 @@ def _arrays(folder: ModelFolder, model: OMBA) -> Iterator[Finding]:
     if (model.product_counts < 0).any():
         wrong.append("product counts")
     if wrong:
-        yield Finding(
+        yield PartState(
             "arrays", "broken", f"{', '.join(wrong)} do not fit the labels or are no numbers", RESTORE.format(folder)
         )
     else:
-        yield Finding("arrays", "whole", "vectors and counts fit the labels, and all are numbers")
+        yield PartState("arrays", "whole", "vectors and counts fit the labels, and all are numbers")
 
 
-def _journal(folder: ModelFolder) -> Iterator[Finding]:
+def _journal(folder: ModelFolder) -> Iterator[PartState]:
     place = folder.path / JOURNAL
     if (folder.read_synced() is None) and not segments(place):
-        yield Finding("journal", "whole", "there is none")
+        yield PartState("journal", "whole", "there is none")
         return
     try:
         folder.refuse_losses()
         baskets = sum(_count(folder, first) for first in segments(place))
     except OmbaError as error:
-        yield Finding("journal", "broken", str(error))
+        yield PartState("journal", "broken", str(error))
         return
-    yield Finding("journal", "whole", f"{baskets:,} baskets in {len(segments(place)):,} segments")
+    yield PartState("journal", "whole", f"{baskets:,} baskets in {len(segments(place)):,} segments")
     stray = [file.name for file in place.glob("segment-*") if not NAME.fullmatch(file.name) and file.suffix != ASIDE]
     if stray:
-        yield Finding("journal", "damaged", f"{stray[0]!r} is no segment and is not looked at", "move it elsewhere")
+        yield PartState("journal", "damaged", f"{stray[0]!r} is no segment and is not looked at", "move it elsewhere")
     if given_up := gaps.read(place):
         lost = sum(after - first for first, after in given_up)
-        yield Finding("journal", "whole", f"{lost:,} baskets were lost earlier and given up")
+        yield PartState("journal", "whole", f"{lost:,} baskets were lost earlier and given up")
 
 
 def _count(folder: ModelFolder, first: int) -> int:
@@ -134,7 +134,7 @@ def _count(folder: ModelFolder, first: int) -> int:
     return after - first
 
 
-def _ids(folder: ModelFolder) -> Iterator[Finding]:
+def _ids(folder: ModelFolder) -> Iterator[PartState]:
     bad, count = [], 0
     for file in sorted((folder.path / JOURNAL).glob("ids-*")):
         if IDS.fullmatch(file.name):
@@ -142,17 +142,17 @@ def _ids(folder: ModelFolder) -> Iterator[Finding]:
             bad += [file.name] if keys is None else []
             count += 0 if keys is None else len(keys)
     for name in bad:
-        yield Finding("ids", "damaged", f"{name!r} is damaged: baskets of then would be learned again if sent again")
+        yield PartState("ids", "damaged", f"{name!r} is damaged: baskets of then would be learned again if sent again")
     if not bad:
-        yield Finding("ids", "whole", f"{count:,} ids of sealed segments")
+        yield PartState("ids", "whole", f"{count:,} ids of sealed segments")
 
 
-def _history(folder: ModelFolder) -> Iterator[Finding]:
+def _history(folder: ModelFolder) -> Iterator[PartState]:
     history, bad = folder.history, 0
     entries = history.entries
     for name in sorted({*history.names} - {entry.folder.name for entry in entries}):
         bad += 1
-        yield Finding(
+        yield PartState(
             "history", "damaged", f"the entry {name!r} cannot be read", "remove it; learning goes on without it"
         )
     for entry in entries:
@@ -162,21 +162,21 @@ def _history(folder: ModelFolder) -> Iterator[Finding]:
                 raise SnapshotError(f"the entry {entry.folder.name!r} does not have a vector for each product")
         except OmbaError as error:
             bad += 1
-            yield Finding("history", "damaged", str(error))
+            yield PartState("history", "damaged", str(error))
     try:
         labels = len(history.labels)
         if entries and labels < max(entry.n_labels for entry in entries):
             raise SnapshotError(f"there are {labels:,} labels, fewer than products in the entries")
     except OmbaError as error:
         bad += 1
-        yield Finding("history", "damaged", str(error), "the learner writes them anew with the next entry")
+        yield PartState("history", "damaged", str(error), "the learner writes them anew with the next entry")
     if not bad:
-        yield Finding("history", "whole", f"{len(entries):,} entries")
+        yield PartState("history", "whole", f"{len(entries):,} entries")
 
 
-def _tokens(folder: ModelFolder) -> Iterator[Finding]:
+def _tokens(folder: ModelFolder) -> Iterator[PartState]:
     if not folder.tokens_file.exists():
-        yield Finding("tokens", "whole", "there are none: the service answers this machine only")
+        yield PartState("tokens", "whole", "there are none: the service answers this machine only")
         return
     try:
         tokens = json.loads(folder.tokens_file.read_text())
@@ -185,33 +185,33 @@ def _tokens(folder: ModelFolder) -> Iterator[Finding]:
         ):
             raise ValueError("it is no list of tokens")
     except (OSError, ValueError) as error:
-        yield Finding("tokens", "damaged", f"tokens.json cannot be read ({error})", "make new ones with 'omba token'")
+        yield PartState("tokens", "damaged", f"tokens.json cannot be read ({error})", "make new ones with 'omba token'")
         return
-    yield Finding("tokens", "whole", f"{len(tokens):,} tokens")
+    yield PartState("tokens", "whole", f"{len(tokens):,} tokens")
 
 
-def _quarantine(folder: ModelFolder) -> Iterator[Finding]:
+def _quarantine(folder: ModelFolder) -> Iterator[PartState]:
     if folder.quarantine_file.exists():
         count = len(folder.quarantine_file.read_bytes().splitlines())
-        yield Finding(
+        yield PartState(
             "quarantine", "damaged", f"{count:,} baskets could not be learned", "see quarantine.jsonl for the reasons"
         )
     else:
-        yield Finding("quarantine", "whole", "every basket could be learned")
+        yield PartState("quarantine", "whole", "every basket could be learned")
 
 
-def _room(folder: ModelFolder) -> Iterator[Finding]:
+def _room(folder: ModelFolder) -> Iterator[PartState]:
     """A snapshot is written beside the current one, so there must be room for it."""
     free = shutil.disk_usage(folder.path).free
     needed = sum(file.stat().st_size for old in folder.path.glob(SNAPSHOTS) for file in old.glob("*"))
     state = "broken" if free < needed else "whole"
     remedy = "make room on this disk" if free < needed else ""
-    yield Finding(
+    yield PartState(
         "room", state, f"{free / 1e6:,.0f} MB are free, and the next snapshot needs about {needed / 1e6:,.1f}", remedy
     )
 
 
-PARTS: dict[str, Callable[[ModelFolder], Iterator[Finding]]] = {
+PARTS: dict[str, Callable[[ModelFolder], Iterator[PartState]]] = {
     "snapshot": _snapshot, "journal": _journal, "ids": _ids, "history": _history, "tokens": _tokens,
     "quarantine": _quarantine, "room": _room,
 }  # fmt: skip

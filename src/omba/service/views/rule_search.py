@@ -18,8 +18,8 @@ from omba.rules import MEASURES, Filter, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
 from omba.rules.nearest import MIN_COUNT
+from omba.rules.rule_status import FEW
 from omba.rules.rules import RISING
-from omba.rules.status import FEW
 from omba.service.views.pair_index import PairIndex
 from omba.service.views.rule_index import DEFAULT_SORT, FIELDS, Record, RuleIndex, records_of
 from omba.service.views.rule_key import key_of

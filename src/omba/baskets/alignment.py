@@ -1,4 +1,4 @@
-"""Attributes: what is known of products, beside the vocabulary."""
+"""Alignment: what is known of products, in the order of the vocabulary."""
 
 from __future__ import annotations
 

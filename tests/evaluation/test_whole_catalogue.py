@@ -13,8 +13,8 @@ from omba.baskets import Baskets, Vocabulary
 from omba.datasets import judged_users, load, next_basket, synthetic
 from omba.errors import InputError
 from omba.evaluation import Completion, NextBasket, evaluate
-from omba.evaluation.catalogue import rank_targets, score_catalogue
 from omba.evaluation.next_basket import any_hit
+from omba.evaluation.whole_catalogue import rank_targets, score_catalogue
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Excel: rules as a workbook that is ready to be read: names, widths, number formats, a bar for each interval."""
+"""Workbook: rules as an Excel file that is ready to be read: names, widths, number formats, a bar for each interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: the codes of a stream's vocabulary turned into the rows of the model's tables.
+"""Row index: the codes of a stream's vocabulary turned into the rows of the model's tables.
 
 New labels of a window take rows in sorted order, and the products of a basket are sorted by row, so that neither
 the order of products in a basket nor the way a source numbers them leaves a trace in the model.

@@ -1,4 +1,4 @@
-"""Windows: baskets of the journal gathered by event time, and handed over when their window is over.
+"""Event windows: baskets of the journal gathered by event time, and handed over when their window is over.
 
 All that decides is in the journal and in the position, so reading a journal again gives the same windows in the same
 order, wherever it was broken off. A basket that comes after its window was learned is late: it is counted, and joins

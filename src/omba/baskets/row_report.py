@@ -1,4 +1,4 @@
-"""Report: what reading did with every row, so that the total always adds up."""
+"""Row report: what reading did with every row, so that the total always adds up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Status: how well it is known that products are bought together: observed, rare or unseen."""
+"""Status of a rule: how well it is known that products are bought together: observed, rare or unseen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes: how baskets describe their products: name, department, category and the like."""
+"""Item attributes: how baskets describe their products: name, department, category and the like."""
 
 from __future__ import annotations
 

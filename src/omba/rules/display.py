@@ -1,4 +1,4 @@
-"""Page: a table of rules for a person to read, as text and as HTML."""
+"""Display: a table of rules for a person to read, as text and as HTML."""
 
 from __future__ import annotations
 
