@@ -77,7 +77,7 @@ $(VENV)/.python:
 
 $(VENV)/.omba: $(VENV)/.python pyproject.toml constraints.txt
 	@echo "installing omba into $(VENV)"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[serve]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.omba

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from omba import datasets
+    from omba import baselines, datasets, errors, evaluation, rules, spark
     from omba.baskets import Basket, Baskets
     from omba.evaluation import evaluate, truth_test
     from omba.model import OMBA
@@ -12,19 +12,26 @@ if TYPE_CHECKING:
     from omba.sources import read_baskets, stream_baskets
     from omba.sources.check import check
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "OMBA",
     "Basket",
     "Baskets",
+    "baselines",
     "check",
     "datasets",
+    "errors",
     "evaluate",
+    "evaluation",
     "mine_rules",
     "read_baskets",
+    "rules",
+    "spark",
     "stream_baskets",
     "truth_test",
 ]
+
+_ROOMS = ("baselines", "datasets", "errors", "evaluation", "rules", "spark")
 
 _HOMES = {
     "OMBA": "omba.model",
@@ -41,8 +48,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Names come in when they are first asked for: a command should not wait for parts it does not use."""
-    if name == "datasets":
-        return import_module("omba.datasets")
+    if name in _ROOMS:
+        return import_module(f"omba.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'omba' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -23,6 +23,8 @@ def demo(
     json: Json = None,
 ) -> None:
     """Learn a real year of groceries day by day, print its rules, and write a report."""
+    if serve:
+        import omba.service  # noqa: F401  (what is missing is told before the year is learned)
     baskets = read("complete-journey", ColumnOptions()).between(None, until)
     found = demonstration.run(baskets, out)
     tables = {"strongest": list(records(found.strongest)), "unseen": list(records(found.unseen))}

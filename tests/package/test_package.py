@@ -1,0 +1,123 @@
+"""The package: light by default, every extra asked for in a sentence, and metadata that are true."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from lower_bounds import lower_bounds
+
+import omba
+from omba.errors import MissingExtraError
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+LIGHT = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocker())
+"""
+OUTSIDE = [
+    "fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic", "redis", "pyspark", "py4j", "pandas", "polars",
+    "python_calamine", "xlsxwriter", "sklearn", "gensim", "implicit", "mlxtend", "matplotlib",
+]  # fmt: skip
+
+
+def run_without(blocked, code, *arguments):
+    """Run code in a Python of its own in which some packages cannot be imported."""
+    whole = LIGHT.format(blocked=blocked) + code
+    return subprocess.run([sys.executable, "-c", whole, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_learning_and_mining_need_no_extra_and_no_web_server():
+    done = run_without(
+        OUTSIDE,
+        "import omba\n"
+        "lists = [['pasta', 'sauce'], ['soap', 'brush']] * 200\n"
+        "model = omba.OMBA(dim=16).fit(omba.read_baskets(lists), every=100)\n"
+        "assert len(omba.mine_rules(model)) and model.rank(['pasta'], n=1)\n"
+        "import omba.cli, omba.report, omba.live, omba.store\n"
+        "print(omba.rules.MEASURES['lift'], omba.baselines.methods()['lift'])\n",
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [["serve", "--model", "m"], ["token", "--model", "m"], ["demo", "--serve"]])
+def test_what_needs_the_web_server_asks_for_it_in_one_sentence(command):
+    done = run_without(["fastapi"], "from omba.cli import main; main()", *command)
+
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "the service needs fastapi: install it with `pip install 'omba[serve]'`" in told
+    assert "Traceback" not in told
+
+
+def test_every_extra_that_a_sentence_names_is_there():
+    named = {
+        extra
+        for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+        for names in re.findall(r"omba\[([a-z,]+)\]", path.read_text())
+        for extra in names.split(",")
+    }
+
+    assert named <= EXTRAS.keys()
+    assert {"serve", "spark", "redis", "excel", "baselines", "docs", "all"} <= EXTRAS.keys()
+
+
+def test_the_core_pulls_in_no_web_server():
+    core = {re.match(r"[\w.-]+", one)[0] for one in PROJECT["dependencies"]}
+
+    assert not core & {"fastapi", "uvicorn", "httptools", "uvloop", "pandas"}
+
+
+@pytest.mark.parametrize("name", ["rules.Filter", "rules.MEASURES", "baselines.methods", "datasets.load"])
+def test_rooms_come_in_when_they_are_first_asked_for(name):
+    code = f"import omba; omba.{name}"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'omba' has no attribute 'nothing'"):
+        _ = omba.nothing
+
+
+def test_the_version_is_the_same_everywhere():
+    assert omba.__version__ == PROJECT["version"]
+    assert re.search(rf"^## {re.escape(omba.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+
+def test_the_long_description_has_nothing_that_only_shows_in_the_repository():
+    text = (ROOT / PROJECT["readme"]).read_text()
+
+    assert "](" not in text
+    assert "pip install omba" in text
+
+
+def test_what_is_vendored_comes_with_its_licence():
+    vendor = ROOT / "src/omba/service/static/vendor"
+    (pattern,) = [one for one in PROJECT["license-files"] if "vendor" in one]
+    licences = {path.name.replace(".LICENSE.txt", "") for path in ROOT.glob(pattern)}
+
+    assert licences == {path.name.replace(".min.js", "") for path in vendor.glob("*.js")}
+
+
+def test_the_oldest_versions_are_those_of_the_metadata():
+    found = lower_bounds(["serve"])
+
+    assert "narwhals==2.22" in found
+    assert len(found) == len(PROJECT["dependencies"]) + len(EXTRAS["serve"])
+
+
+def test_a_missing_extra_is_an_import_error_too():
+    assert issubclass(MissingExtraError, ImportError)
