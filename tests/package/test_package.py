@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from lower_bounds import lower_bounds
 
 import omba
+from lower_bounds import lower_bounds
 from omba.errors import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +25,8 @@ class Blocker:
 sys.meta_path.insert(0, Blocker())
 """
 OUTSIDE = [
-    "fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic", "redis", "pyspark", "py4j", "pandas", "polars",
-    "python_calamine", "xlsxwriter", "sklearn", "gensim", "implicit", "mlxtend", "matplotlib",
+    "fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic", "redis", "pyspark", "py4j", "pandas",
+    "polars", "python_calamine", "xlsxwriter", "sklearn", "gensim", "implicit", "mlxtend", "matplotlib",
 ]  # fmt: skip
 
 

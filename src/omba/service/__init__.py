@@ -10,6 +10,6 @@ for _package in ("fastapi", "httptools", "uvicorn"):
     except ImportError:
         raise MissingExtraError(f"the service needs {_package}: install it with `pip install 'omba[serve]'`") from None
 
-from omba.service.app import create_app
+from omba.service.app import create_app  # noqa: E402
 
 __all__ = ["create_app"]
