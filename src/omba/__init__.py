@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from omba import baselines, datasets, errors, evaluation, rules, spark
+    from omba import baselines, datasets, errors, evaluation, rules
     from omba.baskets import Basket, Baskets
     from omba.evaluation import evaluate, truth_test
     from omba.model import OMBA
@@ -26,7 +26,6 @@ __all__ = [
     "mine_rules",
     "read_baskets",
     "rules",
-    "spark",
     "stream_baskets",
     "truth_test",
 ]
