@@ -206,6 +206,27 @@ def test_what_a_client_made_up_reaches_the_log_without_its_control_characters(tm
 # Slow and large requests.
 
 
+def test_garbage_by_the_hundred_fills_no_log(tmp_path, monkeypatch, capfd):
+    logger = logging.getLogger("uvicorn")
+    with served(tmp_path) as client:
+        for _ in range(200):
+            with connect(client) as odd:
+                odd.sendall(b"\x16\x03\x01garbage\r\n\r\n")
+                assert b" 400 " in answer_of(odd)
+        # What else there is to say is said.
+        logging.getLogger("uvicorn.error").warning("something else")
+        (filter_,) = logger.handlers[0].filters
+        monkeypatch.setattr("omba.service.http.log.monotonic", lambda: time.monotonic() + 61)
+        logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+    lines = capfd.readouterr().err.splitlines()
+    garbage = [line for line in lines if "Invalid HTTP request" in line]
+    assert len(garbage) == 11
+    assert "more of this is left out for 60 s" in garbage[9]
+    assert "and 190 times before that" in garbage[10]
+    assert any("something else" in line for line in lines)
+    assert filter_._said.keys() == {"Invalid HTTP request received.", "something else"}
+
+
 def test_a_request_that_comes_too_late_is_answered_without_a_trace_in_the_log(tmp_path, inbox, capfd, caplog):
     with served(tmp_path, inbox, limits=Limits(seconds=0.2)) as client:
         for path in (b"/baskets", b"/rank"):

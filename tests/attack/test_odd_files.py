@@ -1,6 +1,8 @@
 """Odd files and options get one sentence and exit status 2, or are read; never a traceback, nor silence."""
 
 import gzip
+import lzma
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,6 +117,27 @@ def test_a_small_file_that_unpacks_to_a_line_without_end_is_refused(tmp_path):
             out.write(b"x" * 2**20)
     with pytest.raises(InputError, match="first line"):
         omba.read_baskets(file)
+
+
+@pytest.mark.parametrize("name", ["bomb-{}.csv.gz", "bomb-{}.csv.zip", "bomb-{}.jsonl.gz", "bomb-{}.basket.xz"])
+def test_small_files_that_unpack_without_end_are_refused_together(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.setattr("omba.sources.files.UNPACKED", 2**22)
+    line = b'{"basket_id": 1, "product": "a"}\n' if "json" in name else b"1,a\n"
+    first = b"" if "json" in name else b"basket_id,product\n"
+    for number in range(2):
+        write_packed(tmp_path / name.format(number), first + line * (3 * 2**20 // len(line)))
+    assert run(["learn", str(tmp_path / name.format(1)), "--model", str(tmp_path / "m"), "--dim", "8"]) == 0
+    capsys.readouterr()
+    said = refused(capsys, "learn", str(tmp_path / name.format("*")), "--model", str(tmp_path / "n"))
+    assert "would unpack to more than 4,194,304 bytes" in said
+
+
+def write_packed(file, content):
+    if file.suffix == ".zip":
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(file.stem, content)
+    else:
+        file.write_bytes((lzma if file.suffix == ".xz" else gzip).compress(content))
 
 
 def test_a_header_of_too_many_columns_is_refused(tmp_path):

@@ -8,6 +8,8 @@ import pytest
 from omba import OMBA
 from omba.errors import InputError
 from omba.live import Inbox, Learner, status
+from omba.live.failing import find_failing
+from omba.live.learner import WindowFailed
 from omba.live.spans import Spans
 from omba.store import ModelFolder
 
@@ -76,6 +78,46 @@ def test_a_window_that_fails_twice_goes_into_quarantine_with_all_its_baskets(tmp
     learner.close()
     inbox.close()
     assert [status(tmp_path)[f"baskets_{name}"] for name in ("quarantined", "waiting", "lost")] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("history", [None, "1d"])
+def test_of_a_window_that_fails_only_the_baskets_to_blame_go_into_quarantine(tmp_path, monkeypatch, history):
+    inbox = Inbox(tmp_path)
+    days = [basket(f"{day}-{k}", f"2017-01-0{day}") for day in (1, 2, 3) for k in range(20)]
+    for place in (27, 38):
+        days[place]["products"].append({"id": "poison", "category": "odd"})
+    inbox.accept(days)
+    real = OMBA.partial_fit
+
+    def fails(model, window, allow_late=False):
+        if any("poison" in one.products for one in window):
+            raise ZeroDivisionError("poison")
+        return real(model, window, allow_late=allow_late)
+
+    monkeypatch.setattr(OMBA, "partial_fit", fails)
+    for _ in range(2):
+        learner = Learner(tmp_path, history=history, settings=SETTINGS)
+        with pytest.raises(WindowFailed, match="a window of 20 baskets could not be learned: ZeroDivisionError"):
+            learner.drain()
+        learner.close()
+    learner = Learner(tmp_path, history=history, settings=SETTINGS)
+    learner.drain()
+    assert learner.model.n_baskets == 38
+    learner.close()
+    inbox.close()
+    lines = [json.loads(line) for line in ModelFolder(tmp_path).quarantine_file.read_text().splitlines()]
+    assert [line["number"] for line in lines] == [27, 38]
+    assert {line["reason"] for line in lines} == {"ZeroDivisionError: poison"}
+    assert [status(tmp_path)[f"baskets_{name}"] for name in ("quarantined", "waiting", "lost")] == [2, 20, 0]
+
+
+def test_what_fails_only_together_stays_together_and_the_search_has_an_end():
+    assert find_failing(range(64), lambda part: {3, 4} <= set(part)) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert find_failing(range(64), lambda part: False) == [*range(64)]
+    tried = []
+    found = find_failing(range(100_000), lambda part: tried.append(1) is None)
+    assert sorted(found) == [*range(100_000)]
+    assert len(tried) <= 100
 
 
 def test_an_odd_word_of_the_learner_is_not_believed(tmp_path):

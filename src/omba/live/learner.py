@@ -19,6 +19,7 @@ from omba.baskets import Baskets, Clock
 from omba.disk import step
 from omba.errors import OmbaError, SnapshotError, StoreError
 from omba.live.event_windows import Windows
+from omba.live.failing import Trial, find_failing
 from omba.live.item_attributes import Attributes
 from omba.live.keeper import Keeper
 from omba.live.process import STEADY
@@ -85,9 +86,8 @@ class Learner:
         self.lock = self.folder.lock()
         try:
             self.folder.mend_current()
-            there = self.folder.exists
-            self.model = self.folder.load() if there else OMBA(**(settings or {}))  # type: ignore[arg-type]
-            self.model.threads = int((settings or {}).get("threads", self.model.threads))  # type: ignore[arg-type]
+            self.settings = dict(settings or {})
+            self.model = self._load()
             self.folder.refuse_losses()
             self.spans.check(self.model.clock)
         except BaseException:
@@ -189,8 +189,14 @@ class Learner:
                 continue
             return
 
+    def _load(self) -> OMBA:
+        """The model of the last snapshot; a new one where there is none."""
+        model = self.folder.load() if self.folder.exists else OMBA(**self.settings)  # type: ignore[arg-type]
+        model.threads = int(self.settings.get("threads", model.threads))  # type: ignore[arg-type]
+        return model
+
     def _fit(self, window: Baskets) -> None:
-        """Have the model learn a window. If it fails at it for a second time, the baskets go into quarantine.
+        """Have the model learn a window. If it fails at it for a second time, the baskets to blame go into quarantine.
 
         What it leaves behind is of no use, so the learner ends each time, and begins again from the last snapshot.
         """
@@ -201,14 +207,21 @@ class Learner:
         except Exception as error:
             numbers = sorted(self.windows.handed_over)
             if self.quarantine.suspect(numbers):
-                wanted = set(numbers)
-                tail = self.folder.read_journal(numbers[0])
-                frames = (frame for some in iter(tail.read, []) for frame in some)
-                lines = (pair for frame in frames for pair in enumerate(frame.lines[:-1], frame.first))
-                self.quarantine.add([pair for pair in lines if pair[0] in wanted], _sentence(error))
+                lines = self._lines(numbers)
+                trial = Trial(lines, self.windows.clock, window.start, window.stop, self._load)
+                failing = find_failing(sorted(lines), trial.fails)
+                self.quarantine.add([(number, lines[number]) for number in failing], _sentence(error))
             raise WindowFailed(
                 f"a window of {len(numbers):,} baskets could not be learned: {_sentence(error)}"
             ) from error
+
+    def _lines(self, numbers: list[int]) -> dict[int, bytes]:
+        """Baskets as they stand in the journal, by number."""
+        wanted = set(numbers)
+        tail = self.folder.read_journal(numbers[0])
+        frames = (frame for some in iter(tail.read, []) for frame in some)
+        lines = (pair for frame in frames for pair in enumerate(frame.lines[:-1], frame.first))
+        return {number: line for number, line in lines if number in wanted}
 
     def _move(self, tick: int) -> None:
         """Time has moved on to a moment."""
@@ -216,7 +229,8 @@ class Learner:
             self._learn(window)
 
     def _learn(self, window: Baskets) -> None:
-        self._tell(learning=True)
+        # Its baskets are not among those learned before they are.
+        self.status.tell(learning=True, error=None)
         due = self.keeper.due(self.model, window)
         if len(window):
             if due.before is not None:
@@ -225,6 +239,7 @@ class Learner:
             self.keeper.rules.note(self.model, window)
         self.model.position = {**self.windows.position(), "sources": self.sources}
         self.changed = True
+        self._tell(learning=True)
         step("window learned")
         if due.after is not None:
             self._record(due.after)
@@ -248,7 +263,8 @@ class Learner:
                     raise
 
     def _tell(self, learning: bool = False, error: str | None = None) -> None:
-        windows, clock = self.windows, self.model.clock
+        # The clock of the baskets that came: the model has none before it has learned one of them.
+        windows, clock = self.windows, self.windows.clock
         last = windows.last_window
         quarantined = self.quarantine.count(windows.next)
         lost = windows.next - windows.learned - windows.gathered - quarantined if windows.read >= windows.next else None

@@ -90,10 +90,17 @@ def _sane(facts: Any) -> dict[str, Any]:
         good["learning"] = facts["learning"]
     if isinstance(facts.get("error"), str):
         good["error"] = facts["error"]
-    window = facts.get("last_window")
-    if isinstance(window, dict) and set(window) == {"start", "stop", "baskets"} and type(window["baskets"]) is int:
-        good["last_window"] = window
+    if _is_window(facts.get("last_window")):
+        good["last_window"] = facts["last_window"]
     return good
+
+
+def _is_window(window: Any) -> bool:
+    """Whether this tells of a window: its bounds, where it has any, and its baskets."""
+    if not isinstance(window, dict) or set(window) != {"start", "stop", "baskets"}:
+        return False
+    bounds = all(one is None or type(one) in (int, str) for one in (window["start"], window["stop"]))
+    return bounds and type(window["baskets"]) is int and window["baskets"] >= 0
 
 
 def status(folder: str | PathLike[str]) -> dict[str, Any]:

@@ -21,6 +21,10 @@ from omba.sources.source import Source
 
 Form = Literal["rows", "baskets"]
 
+UNPACKED, RATIO = 2**28, 100
+"""Bytes that packed files may hold in any case, and how many times their own size beyond that. Sales shrink to a tenth
+or a thirtieth; what shrinks to a thousandth was made to fill the memory or the disk of whoever opens it."""
+
 
 class FileSource(Source):
     """A source of one or more files.
@@ -35,6 +39,7 @@ class FileSource(Source):
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
         super().__init__()
+        check_unpacked(paths)
         self.paths = paths
         self.title = repr(str(paths[0])) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
@@ -82,6 +87,23 @@ def unpack(path: Path, engine: Engine, seeks: bool = False) -> Path:
     with explain_unpacking(path), open_bytes(path) as stream, target.open("wb") as out:
         shutil.copyfileobj(stream, out, 1 << 20)
     return target
+
+
+def check_unpacked(paths: list[Path]) -> None:
+    """Refuse packed files that hold far more than their size lets one expect; no more of them is read than that."""
+    packed = [path for path in paths if compression_of(path) is not None]
+    size = sum(path.stat().st_size for path in packed)
+    most, held = max(UNPACKED, RATIO * size), 0
+    for path in packed:
+        with explain_unpacking(path), open_bytes(path) as stream:
+            while part := stream.read(1 << 20):
+                held += len(part)
+                if held > most:
+                    what = repr(str(path)) + (" and the packed files before it" if len(packed) > 1 else "")
+                    raise InputError(
+                        f"{what} would unpack to more than {most:,} bytes, over {RATIO} times the {size:,} they take: "
+                        "if that is right, unpack them first, and give what comes out"
+                    )
 
 
 def open_bytes(path: Path) -> IO[bytes]:

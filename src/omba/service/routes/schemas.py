@@ -288,8 +288,8 @@ class KeptWindow(Strict):
 
 
 class LastWindow(Strict):
-    start: str | None
-    stop: str | None
+    start: str | int | None = Field(description="A date and time, or a day's number where baskets count days.")
+    stop: str | int | None
     baskets: int
 
 
