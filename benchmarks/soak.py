@@ -29,14 +29,23 @@ from statistics import mean
 
 PATHS = ("/status", "/rules?limit=50", "/products?limit=50", "/today", "/map", "/metrics", "/health")
 """What is asked of the present; every third question is about a product, a rule or a moment of the past."""
-PRODUCTS, USERS = 2_000, 500
+PRODUCTS, USERS = 500, 500
+"""Few enough that soon every pair has been met: what grows after that is not the model."""
 
 
 def post(address: str, baskets: list[dict[str, object]]) -> None:
+    """Give a day's baskets, again where the service says that it is too busy: a day left out would close no window."""
     request = urllib.request.Request(
         f"{address}/baskets", json.dumps(baskets).encode(), {"Content-Type": "application/json"}, method="POST"
     )
-    urllib.request.urlopen(request, timeout=60).read()
+    while True:
+        try:
+            urllib.request.urlopen(request, timeout=60).read()
+            return
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 503):
+                raise
+            time.sleep(1)
 
 
 def ask(address: str, path: str) -> bytes:
@@ -97,6 +106,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--pause", type=float, default=3.0, help="seconds between two days of baskets")
     parser.add_argument("--clients", type=int, default=4, help="threads that ask")
+    parser.add_argument("--rest", type=float, default=0.2, help="seconds a client waits between two questions")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
@@ -106,11 +116,13 @@ def main() -> int:
         assert server.stdout is not None
         address = server.stdout.readline().split(" at ")[1].split()[0]
         stop = threading.Event()
+        asked = [0] * given.clients
 
         def client(seed: int) -> None:
             chance = random.Random(seed)
-            while not stop.wait(0.05):
+            while not stop.wait(given.rest):
                 question(address, chance)
+                asked[seed] += 1
 
         def source() -> None:
             for baskets in days(random.Random(0)):
@@ -124,16 +136,25 @@ def main() -> int:
             thread.start()
         seen: list[tuple[float, float, int, int]] = []
         begin, end = time.monotonic(), time.monotonic() + 60 * given.minutes
-        print("minute  web MB  learner MB  web files  learner files  history", flush=True)
+        print(
+            "minute  web MB  learner MB  web files  learner files  history    pairs  baskets learned  questions",
+            flush=True,
+        )
         while (now := time.monotonic()) < end:
             stop.wait(min(60 * given.minutes / 30, end - now))
             learner = child_of(server.pid)
             if learner is None:
                 continue
             seen.append((resident(server.pid), resident(learner), open_files(server.pid), open_files(learner)))
-            kept = len(json.loads(ask(address, "/status") or b"{}").get("history", []))
+            status = json.loads(ask(address, "/status") or b"{}")
+            kept = len(status.get("history", []))
+            pairs, learned = status.get("pairs", 0), status.get("baskets_learned", 0)
             minute, (web, learns, files, learner_files) = (time.monotonic() - begin) / 60, seen[-1]
-            print(f"{minute:6.1f}  {web:6.0f}  {learns:10.0f}  {files:9}  {learner_files:13}  {kept:7}", flush=True)
+            print(
+                f"{minute:6.1f}  {web:6.0f}  {learns:10.0f}  {files:9}  {learner_files:13}  {kept:7}"
+                f"  {pairs:7,}  {learned:15,}  {sum(asked):9,}",
+                flush=True,
+            )
         stop.set()
         server.terminate()
         server.wait(60)
