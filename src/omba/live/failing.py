@@ -21,7 +21,7 @@ TRIALS = 100
 
 
 @dataclass(frozen=True)
-class Trial:
+class WindowTrial:
     """A window of the journal that can be learned in parts, each time by a model of its own.
 
     Parameters

@@ -19,7 +19,7 @@ from omba.baskets import Baskets, Clock
 from omba.disk import step
 from omba.errors import OmbaError, SnapshotError, StoreError
 from omba.live.event_windows import Windows
-from omba.live.failing import Trial, find_failing
+from omba.live.failing import WindowTrial, find_failing
 from omba.live.item_attributes import Attributes
 from omba.live.keeper import Keeper
 from omba.live.process import STEADY
@@ -208,7 +208,7 @@ class Learner:
             numbers = sorted(self.windows.handed_over)
             if self.quarantine.suspect(numbers):
                 lines = self._lines(numbers)
-                trial = Trial(lines, self.windows.clock, window.start, window.stop, self._load)
+                trial = WindowTrial(lines, self.windows.clock, window.start, window.stop, self._load)
                 failing = find_failing(sorted(lines), trial.fails)
                 self.quarantine.add([(number, lines[number]) for number in failing], _sentence(error))
             raise WindowFailed(
