@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from omba.errors import SettingError, nearest
 
 Value = int | float | bool | str | None | tuple[float, float]
+
+
+def as_plain(value: Any) -> Any:
+    """A number as Python has it, where numpy gave it.
+
+    >>> import numpy as np
+    >>> as_plain(np.int64(16)), as_plain("fit")
+    (16, 'fit')
+    """
+    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
 
 
 @dataclass(frozen=True)
@@ -24,6 +35,7 @@ class Setting:
 
     def check(self, value: Value) -> None:
         """Refuse a value out of bounds, with name, value and bounds."""
+        value = as_plain(value)
         if isinstance(self.default, bool):
             if not isinstance(value, bool):
                 raise SettingError(f"{self.name} is {value!r}: it takes True or False")
@@ -33,9 +45,9 @@ class Setting:
                 raise SettingError(f"{self.name} is {value!r}: it takes {', '.join(map(repr, self.choices))}")
         else:
             whole = isinstance(self.default, int)
-            if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
                 raise SettingError(f"{self.name} is {value!r}: it takes a {'whole ' if whole else ''}number")
-            if not self.low <= value <= self.high:
+            if not self.low <= float(value) <= self.high:
                 raise SettingError(f"{self.name} is {value!r}: it must lie from {self.low:g} to {self.high:g}")
 
 

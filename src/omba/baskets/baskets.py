@@ -18,13 +18,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets.clock import Clock, Moment
-from omba.baskets.long import long_table, write_long
+from omba.baskets.long import long_table, show_html, write_long
 from omba.baskets.reasons import NO_PRODUCT
 from omba.baskets.row_report import Report
 from omba.baskets.spelling import as_label
 from omba.baskets.vocabulary import Label, Vocabulary
 from omba.baskets.windows import Every, runs
-from omba.errors import InputError
+from omba.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,16 @@ class Baskets:
     def to_arrow(self) -> pa.Table:
         """The baskets in long form, a row a product, under the names `read_baskets` knows; attributes ride along."""
         return long_table(self)
+
+    def to_pandas(self) -> Any:
+        """The long form as a pandas DataFrame."""
+        try:
+            return self.to_arrow().to_pandas()
+        except ImportError:
+            raise MissingExtraError("to_pandas needs pandas: install it with `pip install pandas`") from None
+
+    def _repr_html_(self) -> str:
+        return show_html(self)
 
     def write(self, path: str | Path) -> None:
         """Write the long form as CSV, TSV or Parquet; reading it back gives the same baskets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,21 @@ def write_long(baskets: Baskets, path: str | Path) -> None:
         parquet.write_table(long_table(baskets), str(path))
     else:
         raise InputError(f"{str(path)!r} does not say what to write: end the name in .csv, .tsv or .parquet")
+
+
+SHOWN = 5
+"""Baskets that a notebook shows."""
+
+
+def show_html(baskets: Baskets) -> str:
+    """How many baskets there are, and the first of them, as a table in HTML."""
+    rows = []
+    for basket in baskets.slice(0, min(SHOWN, len(baskets))):
+        cells = (basket.id, basket.time, basket.user, ", ".join(map(str, basket.products)))
+        rows.append("".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in cells))
+    head = "".join(f"<th>{name}</th>" for name in ("basket", "time", "user", "products"))
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><caption>{escape(repr(baskets))}</caption><tr>{head}</tr>{body}</table>"
 
 
 def label_column(vocabulary: Vocabulary, codes: NDArray[np.int32]) -> pa.Array:

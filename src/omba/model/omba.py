@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.baskets import Baskets, Clock, Every, Label
+from omba.baskets import Basket, Baskets, Clock, Label
 from omba.baskets.clock import MICROSECONDS
 from omba.baskets.descriptions import Descriptions
 from omba.baskets.folding import fold_window
@@ -23,14 +23,16 @@ from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, name_columns
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
+from omba.model.input import BasketsLike, as_baskets, as_windowed
 from omba.model.kernels import cross, hide, highest_lift
+from omba.model.overview import describe_html
 from omba.model.prices import Prices
 from omba.model.questions import ASKED, SHARE, Questions, expected_size
 from omba.model.recommend import Customer, Kind
 from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
-from omba.settings import PAPER, SETTINGS, Value, check
+from omba.settings import PAPER, SETTINGS, Value, as_plain, check
 
 log = logging.getLogger("omba")
 
@@ -43,12 +45,6 @@ NEGATIVES = 10
 def ticks_of_day(clock: Clock) -> int:
     """How many ticks of a clock make a day."""
     return MICROSECONDS["d"] if clock is Clock.DATETIME else 1
-
-
-class Windowed(Protocol):
-    """Anything that can be cut into windows: `Baskets`, or a stream of them."""
-
-    def windows(self, every: str | int | Every = "1d") -> Iterator[Baskets]: ...
 
 
 class CodedQueries(Protocol):
@@ -174,28 +170,52 @@ class OMBA:
         self._reset()
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator: no target, and nothing that is known beforehand of its input."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.n_windows > 0
+
+    def _repr_html_(self) -> str:
+        return describe_html(self)
+
     def __repr__(self) -> str:
-        changed = [f"{n}={v!r}" for n, v in self.get_params().items() if v != SETTINGS[n].default]
+        changed = [f"{n}={as_plain(v)!r}" for n, v in self.get_params().items() if v != SETTINGS[n].default]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     # Learning.
 
     def fit(
-        self, baskets: Windowed, every: str | int = "1d", progress: Callable[[Baskets], None] | None = None
+        self,
+        baskets: BasketsLike,
+        every: str | int | None = "1d",
+        progress: Callable[[Baskets], None] | None = None,
+        y: None = None,
     ) -> Self:
-        """Begin anew and stream all windows; `progress` is called with each window once it is learned."""
+        """Begin anew and stream all windows; `progress` is called with each window once it is learned.
+
+        `baskets` are `Baskets`, a stream of them, or what `read_baskets` takes: lists of products, a data frame,
+        one-hot columns, a path. `y` is not used; scikit-learn's pipelines hand it on, by name or in the second place.
+        """
+        source = as_windowed(baskets)
         self._reset()
-        for window in baskets.windows(every):
+        for window in source.windows("1d" if every is None else every):
             self.partial_fit(window)
             if progress:
                 progress(window)
         return self
 
-    def partial_fit(self, window: Baskets, allow_late: bool = False) -> Self:
-        """Learn one window. One that begins before what was learned is refused, unless `allow_late`."""
-        window = fold_window(window, self.identity)
-        self._check_time(window, allow_late)
-        rows = self._read(window)
+    def partial_fit(self, window: BasketsLike, allow_late: bool | None = False) -> Self:
+        """Learn one window: `Baskets`, or what `read_baskets` takes.
+
+        One that begins before what was learned is refused, unless `allow_late`.
+        """
+        baskets = fold_window(as_baskets(window), self.identity)
+        self._check_time(baskets, bool(allow_late))
+        rows = self._read(baskets)
         rng = np.random.default_rng([self.seed, self.n_windows])
         if self.n_windows:
             self._predict(rows, rng)
@@ -204,6 +224,10 @@ class OMBA:
         return self
 
     learn_many = partial_fit
+
+    def learn_one(self, basket: Basket | Iterable[Label]) -> Self:
+        """Learn a single basket: a `Basket`, a list of products, or a mapping whose keys are products, as in river."""
+        return self.partial_fit([basket])
 
     def _check_time(self, window: Baskets, allow_late: bool) -> None:
         if window.times is not None and len(window):

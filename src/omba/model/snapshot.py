@@ -30,7 +30,7 @@ from omba.errors import InputError, OmbaError, SnapshotError
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.snapshot_checks import check_arrays
-from omba.settings import SETTINGS
+from omba.settings import SETTINGS, as_plain
 
 if TYPE_CHECKING:
     from omba.model.omba import OMBA
@@ -189,7 +189,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
     manifest = {
         "version": VERSION,
         "kind": type(model).__name__,
-        "settings": model.get_params(),
+        "settings": {name: as_plain(value) for name, value in model.get_params().items()},
         "windows": model.n_windows,
         "clock": model.clock.value,
         "last_time": model.last_time,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Unpack
 
 from omba.baskets import Baskets
+from omba.errors import InputError, nearest, shorten
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, StreamEvidence
@@ -14,15 +16,17 @@ from omba.rules.mine import mine
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
+from omba.sources import as_baskets
 
 if TYPE_CHECKING:
     from omba.model import OMBA
+    from omba.model.input import BasketsLike
 
 
 def mine_rules(
     model: OMBA,
     top: int = 100,
-    evidence: Baskets | None = None,
+    evidence: BasketsLike | None = None,
     *,
     preset: str = "default",
     sort: str | None = None,
@@ -34,11 +38,18 @@ def mine_rules(
     """The `top` strongest rules of a model that `where` lets through, with their evidence, best first by `sort`.
 
     Counts come from what the model kept while it learned; with `evidence`, they are counted exactly over those
-    baskets. Rules have up to `antecedents` antecedents; products met in fewer than `min_count` baskets are left out.
+    baskets, which may be `Baskets` or what `read_baskets` takes. Rules have up to `antecedents` antecedents; products
+    met in fewer than `min_count` baskets are left out.
     With `preset="paper"` pairs are ranked by collisions in 11 hash tables of 4 planes; `F`, `H`, `ties` and `seed`
     change the tables of either preset (see `omba.rules.Hashing`).
     """
-    given = mining_input(model, evidence)
+    unknown = tables.keys() - HashingOptions.__annotations__.keys()
+    if unknown:
+        known = [*inspect.signature(mine_rules).parameters, *HashingOptions.__annotations__]
+        raise TypeError(f"mine_rules has no option {min(unknown)!r}{nearest(min(unknown), known)}")
+    if not hasattr(model, "product_vectors"):
+        raise InputError(f"mine_rules needs a model, and {shorten(model)} is none: give an omba.OMBA that has learned")
+    given = mining_input(model, None if evidence is None else as_baskets(evidence))
     return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from omba.baskets import Baskets, Every
+from omba.baskets import Basket, Baskets, Every
+from omba.baskets.gathering import gather
 from omba.baskets.identity import Identity
 from omba.errors import InputError
 from omba.sources.basket_lines import looks_like_lines
@@ -19,6 +20,7 @@ from omba.sources.files import Form, find_files, find_format
 from omba.sources.formats import BASKETS, EXCEL, TEXT
 from omba.sources.frames import FrameSource, is_frame
 from omba.sources.nested import Nested
+from omba.sources.one_hot import is_one_hot, read_one_hot
 from omba.sources.sorting import SortedStream
 from omba.sources.source import Source
 from omba.sources.stream import BasketStream, ListStream
@@ -70,9 +72,9 @@ def read_baskets(
     """Read baskets from files, a data frame or lists, in time order.
 
     `source` is a path or a glob (CSV, TSV, Parquet, JSON lines, each also compressed; arules' basket form; the
-    integer lines of FIMI and SPMF), a pandas or polars data frame, an Arrow table, or an iterable of lists of
-    products. The other arguments name its columns. A column that is not named is recognised by a common name,
-    if it has one, and "" leaves it out. Without a basket column a basket is what a user bought on one day.
+    integer lines of FIMI and SPMF), a pandas or polars data frame, an Arrow table, a frame of one-hot columns, or an
+    iterable of lists of products. The other arguments name its columns. A column that is not named is recognised by a
+    common name, if it has one, and "" leaves it out. Without a basket column a basket is what a user bought on one day.
     `attributes` are columns that describe products.
 
     Further options by name: `form`, whether a line of text holds a product ("rows") or a basket ("baskets"), where
@@ -90,6 +92,19 @@ def read_baskets(
     asked.update(options)  # type: ignore[typeddict-item]
     with open_stream(source, given, asked, "1d", bounded=False) as stream:
         return stream.read()
+
+
+def as_baskets(source: Any) -> Baskets:
+    """Baskets in whatever form they are at hand: `Baskets`, a list of `Basket`, or what `read_baskets` takes.
+
+    >>> as_baskets([["pasta", "sauce"], {"soap": 2}])[1].products
+    ['soap']
+    """
+    if isinstance(source, Baskets):
+        return source
+    if isinstance(source, Sequence) and len(source) and all(isinstance(each, Basket) for each in source):
+        return gather(source)
+    return read_baskets(source)
 
 
 def stream_baskets(source: Any, every: str | int | Every = "1d", **options: Unpack[ReadOptions]) -> BasketStream:
@@ -116,6 +131,8 @@ def open_stream(
         if not isinstance(source, Iterable):
             raise InputError(f"{source!r} holds no baskets: give a path, a data frame, or lists of products")
         return ListStream(source, every)
+    if not any(given.values()) and is_one_hot(source):
+        return ListStream(read_one_hot(source), every)
     engine = Engine(bounded)
     try:
         files = isinstance(source, str | Path)
