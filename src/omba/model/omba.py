@@ -191,7 +191,7 @@ class OMBA:
     def fit(
         self,
         baskets: BasketsLike,
-        every: str | int | None = "1d",
+        every: str | int = "1d",
         progress: Callable[[Baskets], None] | None = None,
         y: None = None,
     ) -> Self:
@@ -208,7 +208,7 @@ class OMBA:
                 progress(window)
         return self
 
-    def partial_fit(self, window: BasketsLike, allow_late: bool | None = False) -> Self:
+    def partial_fit(self, window: BasketsLike, allow_late: bool = False) -> Self:
         """Learn one window: `Baskets`, or what `read_baskets` takes.
 
         One that begins before what was learned is refused, unless `allow_late`.
@@ -227,7 +227,8 @@ class OMBA:
 
     def learn_one(self, basket: Basket | Iterable[Label]) -> Self:
         """Learn a single basket: a `Basket`, a list of products, or a mapping whose keys are products, as in river."""
-        return self.partial_fit([basket])
+        given: list[Any] = [basket]
+        return self.partial_fit(given)
 
     def _check_time(self, window: Baskets, allow_late: bool) -> None:
         if window.times is not None and len(window):

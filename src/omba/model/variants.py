@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baskets import Baskets
+from omba.model.input import BasketsLike, as_baskets
 from omba.model.kernels import agreement
 from omba.model.omba import OMBA
 from omba.model.space import Pace, Space, WindowRows
@@ -25,8 +25,8 @@ SAVED = ("offsets", "items", "weights", "owners", "days")
 class NoUser(OMBA):
     """OMBA-No-User: baskets learned without their users."""
 
-    def partial_fit(self, window: Baskets, allow_late: bool = False) -> NoUser:
-        super().partial_fit(replace(window, user_codes=None), allow_late)
+    def partial_fit(self, window: BasketsLike, allow_late: bool = False) -> NoUser:
+        super().partial_fit(replace(as_baskets(window), user_codes=None), allow_late)
         return self
 
     learn_many = partial_fit

@@ -67,6 +67,7 @@ class OMBA(model.OMBA):
         baskets: Any,
         every: str | int = "1d",
         progress: Callable[[Any], None] | None = None,
+        y: None = None,
         scratch: str | None = None,
     ) -> Self:
         """Begin anew and learn all windows; `scratch` is for `SparkBaskets.windows`."""
