@@ -186,6 +186,20 @@ def test_a_forecast_saved_and_restored_goes_on_to_the_very_same_state() -> None:
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
+def test_a_forecast_saved_by_another_kind_begins_anew_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    forecast, _ = learned(World(5), 14)
+    for name, old in (("counting", None), ("theta", forecast.theta[:-1]), ("missed", forecast.spread.missed[1:])):
+        state = {key: array for key, array in forecast.state().items() if key != name}
+        caplog.clear()
+        restored = Forecast.from_state(state if old is None else {**state, name: old})
+        assert "begins anew" in caplog.text
+        assert not restored.judged
+        assert np.array_equal(restored.recent, forecast.recent)
+    caplog.clear()
+    assert Forecast.from_state(forecast.state()).judged
+    assert not caplog.text
+
+
 def test_a_stream_too_short_to_learn_from_leaves_the_forecast_as_it_began() -> None:
     forecast, _ = learned(World(6), windows=1)
     assert np.array_equal(forecast.theta, START)

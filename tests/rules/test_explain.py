@@ -10,6 +10,7 @@ import pytest
 from omba import Baskets, datasets
 from omba.errors import InputError, UnknownError
 from omba.model import OMBA
+from omba.model.forecast import Forecast
 from omba.rules import Catalogue, Counts, MiningInput
 from omba.rules.explain import Explainer
 from omba.rules.from_model import mining_input
@@ -72,13 +73,20 @@ def test_users_who_buy_both_are_counted_against_chance() -> None:
 
 def test_the_forecast_is_told_where_there_is_one() -> None:
     class Forecast:
+        judged = True
+
         def expect(self, *given: object) -> tuple[np.ndarray, ...]:
             return np.array([7.0]), np.array([2.0]), np.array([30.0])
 
-    assert "a lift of 7.0 (nine times in ten between 2.0 and 30.0)" in str(
-        explainer(forecast=Forecast()).explain("cream", "sink")
-    )
+    told = str(explainer(forecast=Forecast()).explain("cream", "sink"))
+    assert "a lift of 7.0 (nine times in ten between 2.0 and 30.0)" in told
+    assert "Not enough was seen yet" not in told
     assert "next period" not in str(explainer().explain("cream", "sink"))
+
+
+def test_a_forecast_that_was_never_judged_says_that_not_enough_was_seen_yet() -> None:
+    assert "Not enough was seen yet" in str(explainer(forecast=Forecast()).explain("cream", "sink"))
+    assert "Not enough was seen yet" not in str(explainer().explain("cream", "sink"))
 
 
 def test_an_explanation_goes_through_json() -> None:

@@ -17,6 +17,7 @@ from omba.report.figures import STRONG, count_of, number, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, mining_input
+from omba.rules.mining_input import UNJUDGED
 
 MANY = 10_000
 """Rules from which on a word is said before they are looked for."""
@@ -65,8 +66,9 @@ def rules(
     if top > MANY:
         terminal.say(f"up to {top:,} rules are looked for: of a large shop that takes minutes", "dim")
     baskets = None if evidence is None else read(evidence, ColumnOptions())
+    loaded = OMBA.load(model)
     found = mine_rules(
-        OMBA.load(model), top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)
+        loaded, top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)
     )
     if out is not None:
         found.write(out)
@@ -74,6 +76,8 @@ def rules(
     columns, rows = table(found, sort)
     title = f"{count_of(len(found), 'rule')} from {count_of(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
+    if not loaded.forecast.judged:
+        terminal.say(UNJUDGED, "dim")
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")
 

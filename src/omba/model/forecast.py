@@ -19,6 +19,7 @@ counted for them, and then the parameters take a few Newton steps towards what h
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
+
+log = logging.getLogger("omba")
 
 MEMORY = 0.75
 """Share kept of what earlier periods showed."""
@@ -269,22 +272,30 @@ class Forecast:
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything, as plain arrays."""
         sizes = np.array([self.seed, self.period or 0, self.n_fits], np.int64)
-        fitted = {name: getattr(self, name).copy() for name in FITTED}
-        spread = {"missed": self.spread.missed.copy(), "due": self.spread.due.copy()}
         held = {} if self.cohort is None else self.cohort.state()
         recent = {"recent": self.recent.copy(), "recent_baskets": np.array([self.recent_baskets])}
-        return {"sizes": sizes, **fitted, **spread, **recent, **held}
+        return {"sizes": sizes, **self._fitted(), **recent, **held}
+
+    def _fitted(self) -> dict[str, NDArray[Any]]:
+        fitted = {name: getattr(self, name).copy() for name in FITTED}
+        return {**fitted, "missed": self.spread.missed.copy(), "due": self.spread.due.copy()}
 
     @classmethod
     def from_state(cls, state: dict[str, NDArray[Any]]) -> Forecast:
         """A forecast that goes on exactly where the saved one stopped.
 
-        One that was saved before counting alone was part of it begins anew, but for the sales of late.
+        One that was saved when a forecast had other parameters begins anew, but for the sales of late, and says so.
         """
         seed, period, n_fits = state["sizes"].tolist()
         forecast = cls(seed, period or None)
         forecast.recent, forecast.recent_baskets = state["recent"], float(state["recent_baskets"][0])
-        if "counting" not in state:
+        shapes = {name: array.shape for name, array in forecast._fitted().items()}
+        if shapes != {name: state[name].shape for name in shapes.keys() & state.keys()}:
+            log.warning(
+                "the lift to expect begins anew: it was saved by an omba that forecast in another way, so the %d"
+                " periods it was judged by are dropped; it goes on learning with the next baskets",
+                n_fits,
+            )
             return forecast
         forecast.n_fits = n_fits
         for name in FITTED:

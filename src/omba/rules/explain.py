@@ -19,7 +19,7 @@ from omba.baskets import Label
 from omba.errors import InputError
 from omba.rules.catalogue import show
 from omba.rules.evidence import Counted, Rows
-from omba.rules.mining_input import MiningInput
+from omba.rules.mining_input import UNJUDGED, MiningInput
 from omba.rules.nearest import neighbours
 from omba.rules.rule_status import status
 
@@ -138,6 +138,8 @@ class Explanation:
         The nearest pairs that were seen.
     names
         What the products of all these go by beside their labels, as far as they have names.
+    notes
+        What to mind in reading the figures, in sentences.
     """
 
     a: Label
@@ -155,6 +157,7 @@ class Explanation:
     shoppers: Shoppers | None
     seen: list[NearbyPair]
     names: dict[Label, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def show(self, product: Label) -> str:
         """A product of the explanation as a person reads it."""
@@ -178,6 +181,7 @@ class Explanation:
             f"in {self.baskets:,} baskets, where chance would make it {amount(self.chance)}{lift} ({self.status}).",
             f"Their vectors have a cosine of {self.cosine:.2f}.",
             *outlook(self.expected_lift, self.expected_lift_low, self.expected_lift_high),
+            *self.notes,
         ]
 
     def _bridges(self) -> list[str]:
@@ -258,6 +262,7 @@ class Explainer:
             shoppers=self._shoppers(left, right, most),
             seen=seen,
             names={label: name for label in mentioned if (name := given.catalogue.name(label)) is not None},
+            notes=[] if given.judged else [UNJUDGED],
         )
 
     def _partners(self, row: int) -> tuple[Rows, Counted]:

@@ -33,9 +33,17 @@ Finder = Callable[[NDArray[np.bool_], int], Pairs]
 """(products that may be in a pair, how many pairs) → the nearest pairs."""
 
 
+UNJUDGED = (
+    "Not enough was seen yet: no lift that was foretold has been compared with what came, so take the lift to expect "
+    "as a first guess."
+)
+
+
 class LiftForecast(Protocol):
     """What lift to expect next."""
 
+    @property
+    def judged(self) -> bool: ...
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
     ) -> tuple[Floats, Floats, Floats]: ...
@@ -144,6 +152,11 @@ class MiningInput:
             return lift, lift
         season = self.forecast.season(sets, self.counts, self.n_baskets)
         return self.forecast.interval(lift, baskets, n_a, n_b, self.n_baskets, season)
+
+    @property
+    def judged(self) -> bool:
+        """Whether the forecast, if there is one, was ever compared with what came."""
+        return self.forecast is None or self.forecast.judged
 
     def nearest(self, among: NDArray[np.bool_], most: int, hashing: Hashing) -> Pairs:
         """The `most` nearest pairs among some products, looked for once."""
