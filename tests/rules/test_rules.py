@@ -217,3 +217,20 @@ def test_tables_are_joined_without_rules_that_come_again():
     again = join_tables([whole[:2], whole[1:]])
     assert again.to_arrow().equals(whole.to_arrow())
     assert again["similarity"].tolist() == whole["similarity"].tolist()
+
+
+def test_rules_of_a_season_have_a_column_and_can_be_asked_for():
+    def seasons(rows):
+        return ["Nov–Jan" if 2 in row else "" for row in rows.tolist()]
+
+    table = Rules(
+        [("tea",), ("tree",)], [("milk",), ("star",)], count=np.array([3, 3]), n_a=np.array([4, 4]),
+        n_b=np.array([6, 6]), n=12, catalogue=Catalogue(["tea", "milk", "tree", "star"], seasons=seasons),
+    )  # fmt: skip
+    assert table["season"].tolist() == ["", "Nov–Jan"]
+    assert table.columns[-1] == "season"
+    assert table.to_arrow()["season"].to_pylist() == ["", "Nov–Jan"]
+    assert [len(table.filter(season=asked)) for asked in ("any", "none", "Dec", "Jan", "Feb")] == [1, 1, 1, 1, 0]
+    assert "season" not in table.filter(season="none").columns
+    with pytest.raises(InputError, match="season 'winter' is not known"):
+        table.filter(season="winter")

@@ -41,6 +41,9 @@ def rules(
     status: Annotated[str | None, typer.Option(help="observed, rare or unseen.")] = None,
     min_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or more.")] = None,
     max_price: Annotated[float | None, typer.Option(help="Rules whose products all cost this or less.")] = None,
+    season: Annotated[
+        str | None, typer.Option(help="'any' for rules of a season, 'none' for all year, or a month: Dec.")
+    ] = None,
     length: Annotated[int | None, typer.Option(min=2, help="Rules of so many products on both sides.")] = None,
     minimum: Annotated[
         list[str] | None, typer.Option("--min", metavar="COLUMN=NUMBER", help="A bound on any column: lift=5.")
@@ -61,7 +64,7 @@ def rules(
     """The best rules of a model: strong ones, rare ones, and pairs never seen that should be."""
     where = Filter(
         product, antecedent, consequent, category, min_price, max_price, status, length,
-        minimum=bounds(minimum), maximum=bounds(maximum), text=text,
+        minimum=bounds(minimum), maximum=bounds(maximum), text=text, season=season,
     )  # fmt: skip
     if top > MANY:
         terminal.say(f"up to {top:,} rules are looked for: of a large shop that takes minutes", "dim")
@@ -86,6 +89,9 @@ def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
     """The printed table: the usual columns, and the one that was sorted by."""
     columns = [*STRONG, "status"]
     rows = [[*row, status] for row, status in zip(strong_rows(found), found["status"], strict=True)]
+    if any(found.seasons):
+        columns.append("season")
+        rows = [[*row, season] for row, season in zip(rows, found.seasons, strict=True)]
     if sort is not None and SHOWN.get(sort, sort) not in columns:
         columns.append(sort)
         for row, value in zip(rows, found[sort].tolist(), strict=True):

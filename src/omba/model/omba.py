@@ -30,6 +30,7 @@ from omba.model.prices import Prices
 from omba.model.questions import ASKED, SHARE, Questions, expected_size
 from omba.model.recommend import Customer, Kind
 from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
+from omba.model.seasons import Seasons
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
 from omba.settings import PAPER, SETTINGS, Value, as_plain, check
@@ -146,6 +147,7 @@ class OMBA:
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
         self.sets = Sets()
+        self.seasons = Seasons()
         self.descriptions = Descriptions()
         self.attributes: pa.Table | None = None
         """What is known of products, over all that was learned."""
@@ -317,6 +319,8 @@ class OMBA:
     def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
         self.evidence.update(window.offsets, window.items)
         self.sets.update(window.offsets, window.items, len(self.product_rows.vocabulary))
+        if self.clock is Clock.DATETIME:
+            self.seasons.learn(window.offsets, window.items, window.days, len(self.product_rows.vocabulary))
         levels = [window]
         if len(self.spaces) > 1:
             levels.append(window.roll_up(self.hierarchy.parents))
@@ -380,6 +384,11 @@ class OMBA:
     def vector(self, product: Label) -> NDArray[np.float32]:
         """The vector of a product."""
         return np.array(self.product_vectors[self.row(product)])
+
+    def season(self, product: Label) -> str:
+        """When in the year a product is mostly sold, such as "Nov–Dec"; "" where there is no such time or none to tell
+        by yet."""
+        return self.seasons.of([[self.row(product)]])[0]
 
     def similar(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
         """The nearest products by cosine; those met only once, whose vectors are still noise, are left out."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model.memory import PLACES
+from omba.model.seasons import FORTNIGHTS, UNMET
 
 Size = str | int | None
 
@@ -107,6 +108,10 @@ CHECKS: dict[str, ArrayCheck] = {
     "sets.watched": counts(None),
     "sets.since": counts(None),
     "sets.looked": counts(1),
+    "seasons.sold": ArrayCheck("float32", ("products", FORTNIGHTS), shorter=True),
+    "seasons.first": ArrayCheck("int32", ("products",), shorter=True),
+    "seasons.baskets": ArrayCheck("float64", (FORTNIGHTS,)),
+    "seasons.year": ArrayCheck("int64", (FORTNIGHTS,), least=UNMET, below=-UNMET),
     "prices.histogram": counts(None),
     "prices.sums": ArrayCheck("float64", ("products",), shorter=True),
     "prices.numbers": counts("products", shorter=True),
@@ -143,6 +148,7 @@ SAME_LENGTH = (
     ("evidence.keys", "evidence.values"),
     ("sets.members", "sets.watched", "sets.since"),
     ("prices.sums", "prices.numbers"),
+    ("seasons.sold", "seasons.first"),
     *(tuple(f"space{level}.memory_{name}" for name in PLACES) for level in (0, 1)),
     (
         "forecast.a",

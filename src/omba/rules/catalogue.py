@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -50,6 +50,8 @@ class Catalogue:
     codes
         The row of each label, where it is known already: to number 70,000 labels again takes a while. It may know
         products that came after these labels.
+    seasons
+        Tells the season of the products in each line of rows together, "" where there is none.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -61,6 +63,7 @@ class Catalogue:
     attributes: pa.Table | None = None
     counts: NDArray[np.integer] | None = None
     codes: Mapping[Label, int] | None = None
+    seasons: Callable[[NDArray[np.integer]], list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -126,6 +129,18 @@ class Catalogue:
         """The product's mean price, NaN where it is not known."""
         row = self.rows.get(product, -1)
         return float("nan") if self.prices is None or not 0 <= row < len(self) else float(self.prices[row])
+
+    def season(self, sets: Sequence[Sequence[Label]]) -> list[str]:
+        """When in the year the products of each set are mostly sold together; "" where there is no such time."""
+        found = [""] * len(sets)
+        if self.seasons is None:
+            return found
+        for size in {len(labels) for labels in sets}:
+            places = [place for place, labels in enumerate(sets) if len(labels) == size]
+            rows = np.array([[self.rows.get(label, len(self)) for label in sets[place]] for place in places])
+            for place, season in zip(places, self.seasons(rows), strict=True):
+                found[place] = season
+        return found
 
     # Names.
 

@@ -262,7 +262,8 @@ class Explainer:
             shoppers=self._shoppers(left, right, most),
             seen=seen,
             names={label: name for label in mentioned if (name := given.catalogue.name(label)) is not None},
-            notes=[] if given.judged else [UNJUDGED],
+            notes=[*season_note(given.catalogue.season([(given.labels[left], given.labels[right])])[0])]
+            + ([] if given.judged else [UNJUDGED]),
         )
 
     def _partners(self, row: int) -> tuple[Rows, Counted]:
@@ -356,6 +357,15 @@ def outlook(expected: float | None, low: float | None, high: float | None) -> li
         f"In the next period they should show a lift of {expected:.1f} "
         f"(nine times in ten between {low:.1f} and {high:.1f})."
     ]
+
+
+def season_note(season: str) -> list[str]:
+    """A warning that a rule is of a season; none where it is not.
+
+    >>> season_note("Nov–Dec")
+    ['They are mostly sold in Nov–Dec: at other times of the year do not count on it.']
+    """
+    return [f"They are mostly sold in {season}: at other times of the year do not count on it."] if season else []
 
 
 def baskets(count: int) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+SEASONS = ("any", "none", *MONTHS)
+"""What can be asked of a rule's season."""
+
 
 class FilterOptions(TypedDict, total=False):
     """The parameters of a `Filter` by name; None asks for nothing."""
@@ -33,6 +37,7 @@ class FilterOptions(TypedDict, total=False):
     minimum: Mapping[str, float] | None
     maximum: Mapping[str, float] | None
     text: str | None
+    season: str | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class Filter:
         The same from above.
     text
         Words, each of which must be found in the label or the name of a product of the rule.
+    season
+        `any` for rules of a season, `none` for those that hold all year, or a month such as `Dec` that the season has.
     """
 
     product: Label | None = None
@@ -76,10 +83,13 @@ class Filter:
     minimum: Mapping[str, float] = field(default_factory=dict)
     maximum: Mapping[str, float] = field(default_factory=dict)
     text: str = ""
+    season: str | None = None
 
     def __post_init__(self) -> None:
         if self.status is not None and self.status not in STATUSES:
             raise InputError(f"status {self.status!r} is not known: give one of {', '.join(STATUSES)}")
+        if self.season is not None and self.season not in SEASONS:
+            raise InputError(f"season {self.season!r} is not known: give one of {', '.join(SEASONS)}")
         if self.min_price is not None and self.max_price is not None and self.min_price > self.max_price:
             raise InputError(f"min_price={self.min_price} is above max_price={self.max_price}: nothing lies between")
 
@@ -113,6 +123,8 @@ class Filter:
             fulfils &= rules["status"] == self.status
         if self.length is not None:
             fulfils &= rules.lengths == self.length
+        if self.season is not None:
+            fulfils &= np.array([self._in_season(season) for season in rules.seasons], bool)
         for word in self.text.casefold().split():
             fulfils &= np.array([word in text for text in rules.texts], bool)
         return fulfils & self._sides(rules) & self._prices(rules)
@@ -134,6 +146,11 @@ class Filter:
             fulfils &= np.array([not members.isdisjoint((*a, *c)) for a, c in rules.sides], bool)
         return fulfils
 
+    def _in_season(self, season: str) -> bool:
+        if self.season in ("any", "none"):
+            return bool(season) == (self.season == "any")
+        return self.season in months(season)
+
     def _prices(self, rules: Rules) -> Mask:
         if not self.priced:
             return np.ones(len(rules), bool)
@@ -150,3 +167,16 @@ def within(values: NDArray[Any], least: float | None, most: float | None) -> Mas
     if most is not None:
         inside &= values <= most
     return inside
+
+
+def months(season: str) -> list[str]:
+    """The months of a season, from its name.
+
+    >>> months("Nov–Jan"), months("Dec"), months("")
+    (['Nov', 'Dec', 'Jan'], ['Dec'], [])
+    """
+    if not season:
+        return []
+    first, _, last = season.partition("–")
+    begin, end = MONTHS.index(first), MONTHS.index(last or first)
+    return [MONTHS[month % 12] for month in range(begin, end + 1 if end >= begin else end + 13)]

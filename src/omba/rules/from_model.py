@@ -57,7 +57,9 @@ def catalogue_of(model: OMBA) -> Catalogue:
     """The products of a model. Their rows are known already, so that none are numbered again."""
     vocabulary = model.product_rows.vocabulary
     prices = model.prices.means if model.prices.known else None
-    return Catalogue(vocabulary.labels, prices, model.attributes, model.product_counts, vocabulary.codes)
+    return Catalogue(
+        vocabulary.labels, prices, model.attributes, model.product_counts, vocabulary.codes, model.seasons.of
+    )
 
 
 def mining_input(model: OMBA, evidence: Baskets | Evidence | None = None) -> MiningInput:

@@ -42,8 +42,10 @@ NAMES = {"antecedent_names": "antecedents", "consequent_names": "consequents"}
 RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
 """Columns in which the best come first when sorted upwards."""
 
-DERIVED = ("length", "price")
-"""Columns that say something of the products of a rule: how many there are, and what the consequents cost together."""
+SEASON = "season"
+DERIVED = ("length", "price", SEASON)
+"""Columns that say something of the products of a rule: how many there are, what the consequents cost together, when in
+the year they are sold."""
 
 SPELLINGS = {name.replace(" ", "_"): name for name in MEASURES if " " in name}
 """Measures that mlxtend spells with a space go by their name with an underscore too."""
@@ -117,8 +119,10 @@ class Rules:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table unless others are asked for: names are among them where products have some."""
-        return (*COLUMNS[:2], *NAMES, *COLUMNS[2:]) if self.catalogue.named else COLUMNS
+        """The columns of a table unless others are asked for: names are among them where products have some, and
+        seasons where rules do."""
+        names = tuple(NAMES) if self.catalogue.named else ()
+        return (*COLUMNS[:2], *names, *COLUMNS[2:], *((SEASON,) if any(self.seasons) else ()))
 
     def _names(self, items: Items) -> tuple[str | None, ...]:
         return tuple(map(self.catalogue.name, items))
@@ -131,6 +135,11 @@ class Rules:
     def lengths(self) -> NDArray[np.int64]:
         """Products in each rule, both sides together."""
         return np.array([len(a) + len(c) for a, c in self.sides], np.int64)
+
+    @cached_property
+    def seasons(self) -> list[str]:
+        """When in the year the products of each rule are mostly sold together, such as "Nov–Dec"; "" for any time."""
+        return self.catalogue.season([(*a, *c) for a, c in self.sides])
 
     @cached_property
     def texts(self) -> list[str]:
@@ -168,9 +177,11 @@ class Rules:
         if name == "price":
             price = self.catalogue.price
             return np.array([sum(map(price, consequents)) for consequents in self.consequents], np.float64)
+        if name == SEASON:
+            return np.array(self.seasons, object)
         if name in OURS:
             return np.full(len(self), np.nan)
-        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *NAMES, *MEASURES))}")
+        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *NAMES, *MEASURES, *DERIVED))}")
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""
@@ -242,7 +253,7 @@ class Rules:
             return pa.array([list(names) for names in values], pa.list_(pa.string()))
         if name == "collisions":
             return pa.array(values, pa.int64(), mask=np.asarray(values < 0))
-        if name == "status":
+        if name in ("status", SEASON):
             return pa.array(values.tolist(), pa.string())
         return pa.array(values, from_pandas=True)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba import model
-from omba.baskets import Baskets
+from omba.baskets import Baskets, Clock
 from omba.errors import InputError, SettingError
 from omba.model.omba import QUERIES, ticks_of_day
 from omba.model.questions import ASKED, SHARE
@@ -127,6 +127,8 @@ class OMBA(model.OMBA):
         self.evidence.add(rows, sold[rows], keys, key_counts, census.baskets, oversized)
         for sets, result in zip(builder.sets, results, strict=True):
             self.sets.watched[sets] += result["watched"]
+        if self.clock is Clock.DATETIME:
+            self.seasons.count(self.clock.day(census.last), sold, census.baskets)
         days = [tick // builder.day if builder.day else self.n_windows for tick in (census.first, census.last)]
         for level, space in enumerate(self.spaces):
             mine = [at_level(result, level) for result in results]
