@@ -21,12 +21,12 @@ from sparks import framed, on_spark
 def test_rows_are_read_as_everywhere(session: Any) -> None:
     table = pa.table(
         {
-            "basket_id": [1, 1, 1, 2, 2, 3, None, 4],
-            "product": ["a", "a", "b", "a", "", "c", "a", "d"],
-            "user_id": ["u", "u", "u", "v", "v", None, "w", "w"],
-            "day": [1, 1, 1, 2, 2, 2, 2, 9],
-            "price": [1.0, 3.0, None, -1.0, 1.0, 2.0, 1.0, 1.0],
-            "quantity": [1, 1, 1, 1, 1, 1, 1, -1],
+            "basket_id": [1, 1, 1, 2, 2, 2, 3, None, 4, 5, 5],
+            "product": ["a", "a", "b", "a", "", "e", "c", "a", "d", "a", "c"],
+            "user_id": ["u", "u", "u", "v", "v", "v", None, "w", "w", "w", "w"],
+            "day": [1, 1, 1, 2, 2, 2, 2, 2, 9, 9, 9],
+            "price": [1.0, 3.0, None, -1.0, 1.0, None, 2.0, 1.0, 1.0, 0.0, -2.0],
+            "quantity": [1, 1, 1, 1, 1, 1, 1, 1, -1, 1, 1],
         }
     )
     local, ours = omba.read_baskets(table), spark.read_baskets(framed(session, table))

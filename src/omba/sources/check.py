@@ -28,7 +28,7 @@ GAP = 3.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class Oddity:
     """One thing that is odd about a source.
 
     Parameters
@@ -68,13 +68,13 @@ class Check:
 
     title: str
     facts: dict[str, str]
-    findings: list[Finding]
+    findings: list[Oddity]
 
     def to_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         return asdict(self)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[Oddity]:
         return iter(self.findings)
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ def check(source: Any, step: Callable[[str], None] = lambda what: None, **option
 def check_stream(stream: SortedStream, step: Callable[[str], None] = lambda what: None) -> Check:
     """The same of a stream that is open."""
     look = _Look(stream)
-    findings: list[Finding] = []
+    findings: list[Oddity] = []
     for question in (
         look.gaps, look.duplicates, look.returns, look.unpaid, look.prices, look.twins, look.non_products,
         look.excluded, look.nobodies, look.names, look.nameless,
@@ -153,7 +153,7 @@ class _Look:
             )
         return {name: fact for name, fact in facts.items() if fact}
 
-    def gaps(self) -> Iterator[Finding]:
+    def gaps(self) -> Iterator[Oddity]:
         if self.stream.clock is Clock.NONE:
             return
         day = "time" if self.stream.clock is Clock.DAY else "time // 86400000000"
@@ -167,36 +167,36 @@ class _Look:
         if found:
             begin, pause = found[0]
             after = begin if self.stream.clock is Clock.DAY else self.stream.clock.show(begin * 86_400_000_000)
-            yield Finding(
+            yield Oddity(
                 "gaps", f"{len(found):,} times a pause far longer than usual", len(found),
                 f"{pause} days after {str(after)[:10]}", "look whether a file is missing",
             )  # fmt: skip
 
-    def duplicates(self) -> Iterator[Finding]:
+    def duplicates(self) -> Iterator[Oddity]:
         names = ", ".join(identifier(role) for role in self.roles)
         twice = f"SELECT {names}, count(*) AS n {KEPT} GROUP BY {names} HAVING count(*) > 1"
         (rows,) = self.ask(f"SELECT coalesce(sum(n - 1), 0)::BIGINT FROM ({twice})")
         if rows:
             whose = "basket" if "basket" in self.roles else '"user"'
             basket, product, n = self.ask(f"SELECT {whose}, product, n FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1")
-            yield Finding(
+            yield Oddity(
                 "duplicates", f"{rows:,} rows are there twice or more, alike in all columns", int(rows),
                 f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
             )  # fmt: skip
 
-    def returns(self) -> Iterator[Finding]:
+    def returns(self) -> Iterator[Oddity]:
         if "quantity" in self.roles:
             n, product = self.ask("SELECT count(*), any_value(product) FROM rows WHERE quantity <= 0")
             if n:
-                yield Finding(
+                yield Oddity(
                     "returns", f"{n:,} rows have a quantity of zero or less", n, f"{product!r}", "dropped as returns"
                 )
 
-    def unpaid(self) -> Iterator[Finding]:
+    def unpaid(self) -> Iterator[Oddity]:
         rows = self.report.dropped[UNPAID]
         if rows:
             n, basket = self.ask(f"SELECT count(DISTINCT basket), min(basket) FROM rows WHERE drop_reason = '{UNPAID}'")
-            yield Finding(
+            yield Oddity(
                 "no sales",
                 f"{n:,} baskets ({rows:,} rows) have no price above zero",
                 n,
@@ -204,12 +204,12 @@ class _Look:
                 "dropped",
             )
 
-    def prices(self) -> Iterator[Finding]:
+    def prices(self) -> Iterator[Oddity]:
         if "price" not in self.roles:
             return
         n, product = self.ask(f"SELECT count(*), any_value(product) {KEPT} AND price <= 0")
         if n:
-            yield Finding(
+            yield Oddity(
                 "prices of zero", f"{n:,} rows in baskets that were paid cost nothing or less", n, f"{product!r}",
                 "kept; the price is taken as not known",
             )  # fmt: skip
@@ -221,49 +221,49 @@ class _Look:
         (n,) = self.ask(f"SELECT count(*) FROM ({odd})")
         if n:
             product, price, middle = self.ask(f"{odd} ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1")
-            yield Finding(
+            yield Oddity(
                 "prices out of line", f"{n:,} rows cost {DEAR} times their product's median, or a hundredth of it", n,
                 f"{product!r} at {price:,.2f}, usually {middle:,.2f}", "--exclude it if it is no product",
             )  # fmt: skip
 
-    def twins(self) -> Iterator[Finding]:
+    def twins(self) -> Iterator[Oddity]:
         found = find_twins(self.engine, self.named)
         if found:
             baskets = sum(twin.baskets for twin in found)
-            yield Finding(
+            yield Oddity(
                 "two codes",
                 f"{len(found):,} codes are another one's product by spelling and name, and never in its baskets "
                 f"({baskets:,} baskets)",
                 len(found), f"{found[0].code!r} and {found[0].of!r}", "--fold folds them; --fold FILE says which",
             )  # fmt: skip
 
-    def non_products(self) -> Iterator[Finding]:
+    def non_products(self) -> Iterator[Oddity]:
         found = find_non_products(self.engine, self.named, "price" in self.roles)
         if found:
             one = found[0]
             codes = ",".join(one.code for one in found[:8])
-            yield Finding(
+            yield Oddity(
                 "not a product",
                 f"{len(found):,} codes seem to be no products, in {sum(one.baskets for one in found):,} baskets",
                 len(found), f"{one.code!r}, {one.name or 'without a name'}: {', '.join(one.clues)}",
                 f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
             )  # fmt: skip
 
-    def excluded(self) -> Iterator[Finding]:
+    def excluded(self) -> Iterator[Oddity]:
         rows = self.report.dropped[EXCLUDED]
         if rows:
             codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))
-            yield Finding("left out", f"{rows:,} rows are no products, as told", rows, codes, "left out by --exclude")
+            yield Oddity("left out", f"{rows:,} rows are no products, as told", rows, codes, "left out by --exclude")
 
-    def nobodies(self) -> Iterator[Finding]:
+    def nobodies(self) -> Iterator[Oddity]:
         for user in self.stream.identity.nobody:
             said = next((note for note in self.report.notes if note.startswith(f"customer {user!r}")), "")
             if said:
-                yield Finding(
+                yield Oddity(
                     "nobody", said.partition(": ")[2], 1, f"customer {user!r}", "his baskets stay, without a user"
                 )
 
-    def names(self) -> Iterator[Finding]:
+    def names(self) -> Iterator[Oddity]:
         if not self.named:
             return
         voted = "FROM vote0 GROUP BY product HAVING count(*) > 1"
@@ -273,16 +273,16 @@ class _Look:
                 f"SELECT product, list(value ORDER BY weight DESC) {voted} ORDER BY count(*) DESC, product LIMIT 1"
             )
             shown = ", ".join(map(repr, names[:3]))
-            yield Finding(
+            yield Oddity(
                 "names in conflict", f"{n:,} products go by several names", n, f"{product!r}: {shown}",
                 "the name it mostly and lately has counts",
             )  # fmt: skip
 
-    def nameless(self) -> Iterator[Finding]:
+    def nameless(self) -> Iterator[Oddity]:
         if self.named:
             n, product = self.ask(
                 f"SELECT count(*), min(product) FROM (SELECT DISTINCT product {KEPT}) WHERE product NOT IN "
                 "(SELECT product FROM best0)"
             )
             if n:
-                yield Finding("no name", f"{n:,} products have no name", n, f"{product!r}", "they go by their code")
+                yield Oddity("no name", f"{n:,} products have no name", n, f"{product!r}", "they go by their code")

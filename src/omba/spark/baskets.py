@@ -24,7 +24,7 @@ from omba.errors import InputError
 from omba.sources.columns import resolve
 from omba.spark.cluster import to_arrow
 from omba.spark.failures import plainly
-from omba.spark.roles import fold_rows, quote, take_roles
+from omba.spark.roles import drop_unpaid, fold_rows, quote, take_roles
 from omba.spark.window import SparkWindow
 
 log = logging.getLogger("omba")
@@ -56,6 +56,8 @@ def read_baskets(
         rows, clock = take_roles(frame, columns)
         if identity is not None and identity.changes:
             rows = fold_rows(rows, identity)
+        if "price" in columns.roles:
+            rows = drop_unpaid(rows)
         return SparkBaskets(rows, clock, tuple(columns.attributes))
 
 

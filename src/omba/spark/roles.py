@@ -13,7 +13,7 @@ from omba.baskets import Clock
 from omba.baskets.clock import MICROSECONDS, MOST_DAYS
 from omba.baskets.identity import Identity
 from omba.baskets.iso import FIRST_TICK, LAST_TICK
-from omba.baskets.reasons import EXCLUDED, drop_reason_sql
+from omba.baskets.reasons import EXCLUDED, UNPAID, drop_reason_sql
 from omba.baskets.spelling import ZERO_FRACTION
 from omba.errors import InputError
 from omba.sources.columns import Columns
@@ -66,6 +66,20 @@ def fold_rows(rows: Any, identity: Identity) -> Any:
         known = ~F.col("user").cast("string").isin(identity.nobody)
         rows = rows.withColumn("user", F.when(known, F.col("user")))
     return rows
+
+
+def drop_unpaid(rows: Any) -> Any:
+    """The rows with those of baskets marked that hold nothing but prices of zero or less, unless most baskets do."""
+    from pyspark.sql import functions as F
+
+    paid = F.max(F.coalesce(F.col("price"), F.lit(1.0)) > 0).alias("paid")
+    baskets = rows.where("drop_reason IS NULL").groupBy("basket").agg(paid)
+    # Where most baskets have no price above zero, prices are not told, and say nothing about sales.
+    few = baskets.agg((2 * F.count_if(~F.col("paid")) <= F.count("*")).alias("few"))
+    unpaid = baskets.where("NOT paid").crossJoin(F.broadcast(few)).where("few").select("basket")
+    marked = rows.join(unpaid.withColumn("unpaid", F.lit(True)), "basket", "left")
+    reason = F.coalesce("drop_reason", F.when(F.col("unpaid"), UNPAID))
+    return marked.withColumn("drop_reason", reason).drop("unpaid").select(*rows.columns)
 
 
 def quote(name: str) -> str:
