@@ -10,7 +10,7 @@ from omba import report, terminal
 from omba.baskets import Baskets
 from omba.live.keeper import Keeper
 from omba.model import OMBA
-from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
+from omba.report.figures import STRONG, UNSEEN, say_bound, strong_rows, unseen_rows
 from omba.rules import Rules
 from omba.store import ModelFolder
 
@@ -59,6 +59,8 @@ def show(demo: Demo) -> None:
     """Print the rules, and how to go on."""
     rules, pairs = demo.strongest[:PRINTED], demo.unseen[:PRINTED]
     terminal.table("The strongest rules", STRONG, strong_rows(rules), spare=SPARE)
+    if note := say_bound(rules):
+        terminal.show(note, "dim")
     if len(pairs):
         terminal.table("Never bought together, and yet expected to be", UNSEEN, unseen_rows(pairs), spare=SPARE)
     first = next((rule for rule in [*pairs, *rules] if len(rule.antecedents) == 1), demo.strongest[0])

@@ -23,7 +23,7 @@ class Evidence:
     def __init__(self, exact: Counts, **changes) -> None:
         self.complete, self.n_baskets, self.counts = "seen" not in changes, exact.n_baskets, exact.counts
         self.pairs, self.seen = exact.pairs, exact.seen
-        self.itemsets, self.observed = exact.itemsets, exact.observed
+        self.itemsets, self.observed, self.exact = exact.itemsets, exact.observed, exact.exact
         vars(self).update(changes)
 
 

@@ -62,7 +62,9 @@ def rank(
     catalogue = catalogue_of(learned)
     products = [] if basket is None else names(basket)
     found = learned.rank(products, user, top)
-    what = f"goes with {', '.join(products)}" if products else "the next basket"
+    rows = [(product, catalogue.row_in_basket(product)) for product in products]
+    shown = [product if row is None else catalogue.show(catalogue.labels[row]) for product, row in rows]
+    what = f"goes with {', '.join(shown)}" if products else "the next basket"
     chance = "chance" if learned.clues else "score"
     give(
         [{"product": label, **_name(catalogue, label), chance: number} for label, number in found],

@@ -13,7 +13,7 @@ from omba.cli.output import give, write_json
 from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.report.figures import STRONG, count_of, number, strong_rows
+from omba.report.figures import STRONG, count_of, number, say_bound, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, mining_input
@@ -81,6 +81,8 @@ def rules(
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
     if not loaded.forecast.judged:
         terminal.say(UNJUDGED, "dim")
+    if json is None and (note := say_bound(found)):
+        terminal.show(note, "dim")
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")
 

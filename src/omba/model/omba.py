@@ -16,6 +16,7 @@ from omba.baskets.clock import MICROSECONDS
 from omba.baskets.descriptions import Descriptions
 from omba.baskets.folding import fold_window
 from omba.baskets.identity import Identity
+from omba.baskets.names import NAME, ProductNames, is_code
 from omba.errors import InputError, UnknownError, nearest
 from omba.model import recommend
 from omba.model.blend import Blend
@@ -157,6 +158,7 @@ class OMBA:
         self.position: dict[str, Any] = {}
         """How far the sources of a live stream have been learned; it is saved and loaded with the weights."""
         self._notes: set[str] = set()
+        self._names: tuple[pa.Table | None, ProductNames] | None = None
 
     # Settings, in scikit-learn's manner.
 
@@ -372,14 +374,41 @@ class OMBA:
         return self.evidence.n_baskets
 
     def row(self, product: Label) -> int:
-        """The row of a product; an unknown one is an error that suggests the nearest names."""
+        """The row of a product by its label, its name or a part of it; an unknown one is an error that suggests the
+        nearest names, and one that may mean several an error that lists them."""
         row = self.product_rows.row(product)
+        if row < 0:
+            row = self.product_names.row(product)
         if row < 0:
             if not self.product_rows.vocabulary:
                 raise UnknownError("the model has not learned any baskets yet: call fit or partial_fit first")
             near = nearest(product, self.product_rows.vocabulary)
             raise UnknownError(f"product {product!r} is not known to the model{near}")
         return row
+
+    @property
+    def product_names(self) -> ProductNames:
+        """What products are called beside their labels, to be found by it."""
+        vocabulary, attributes = self.product_rows.vocabulary, self.attributes
+        if self._names is None or self._names[0] is not attributes or len(self._names[1].labels) != len(vocabulary):
+            names: list[str | None] = [None] * len(vocabulary)
+            if attributes is not None and NAME in attributes.column_names:
+                rows = [self.product_rows.row(label) for label in attributes["product"].to_pylist()]
+                for row, name in zip(rows, attributes[NAME].to_pylist(), strict=True):
+                    if row >= 0:
+                        names[row] = name
+            self._names = attributes, ProductNames(list(vocabulary), names, self.product_counts)
+        return self._names[1]
+
+    def _row_in_basket(self, product: Label) -> int:
+        """The row of a product of a basket by its label or its name, −1 where it is not known.
+
+        A till writes codes, and one that is not known is no part of a name.
+        """
+        row = self.product_rows.row(product)
+        if row >= 0 or is_code(product) or self.identity.product(product) is None:
+            return row
+        return self.product_names.row(product)
 
     def vector(self, product: Label) -> NDArray[np.float32]:
         """The vector of a product."""
@@ -534,7 +563,7 @@ class OMBA:
         """The rows of those products that the model knows, each once."""
         if isinstance(products, str | bytes):
             raise InputError(f"the basket is the text {products!r}: give a list of products, as in [{products!r}]")
-        found = {name: self.product_rows.row(name) for name in products}
+        found = {name: self._row_in_basket(name) for name in products}
         unknown = [name for name, row in found.items() if row < 0]
         if unknown:
             self._warn_once(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")

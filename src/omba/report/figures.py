@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from omba.rules import Rules
+from omba.rules import Rule, Rules
+from omba.rules.display import LOWER_BOUND
 
 STRONG = ("rule", "together", "confidence", "lift", "expected lift", "90% interval", "cosine")
 UNSEEN = ("pair", "first in", "second in", "expected lift", "90% interval", "cosine")
@@ -13,9 +14,14 @@ UNSEEN = ("pair", "first in", "second in", "expected lift", "90% interval", "cos
 def strong_rows(rules: Rules) -> list[tuple[str, ...]]:
     """One row a rule: baskets with all of it, its confidence and lift, and what to expect of it."""
     return [
-        (str(rule), f"{rule.count:,}", f"{rule.confidence:.0%}", number(rule.lift), *forecast)
+        (str(rule), together(rule), f"{rule.confidence:.0%}", number(rule.lift), *forecast)
         for rule, forecast in zip(rules, _forecasts(rules), strict=True)
     ]
+
+
+def say_bound(rules: Rules) -> str:
+    """What is to be said under a table in which counts are lower bounds; nothing where none is."""
+    return LOWER_BOUND if rules.at_least.any() else ""
 
 
 def unseen_rows(rules: Rules) -> list[tuple[str, ...]]:
@@ -24,6 +30,15 @@ def unseen_rows(rules: Rules) -> list[tuple[str, ...]]:
         (str(rule), f"{rule.n_a:,}", f"{rule.n_b:,}", *forecast)
         for rule, forecast in zip(rules, _forecasts(rules), strict=True)
     ]
+
+
+def together(rule: Rule) -> str:
+    """Baskets with all products of a rule; a count that may be short says so.
+
+    >>> together(Rule(("tea",), ("milk",), 1200, 1300, 1400, 9000, count_at_least=True))
+    '≥ 1,200'
+    """
+    return f"{'≥ ' if rule.count_at_least else ''}{rule.count:,}"
 
 
 def number(value: float) -> str:

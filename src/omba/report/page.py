@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from omba.report import charts
-from omba.report.figures import STRONG, UNSEEN, strong_rows, unseen_rows
+from omba.report.figures import STRONG, UNSEEN, say_bound, strong_rows, unseen_rows
 from omba.report.findings import Findings
 from omba.rules import Rules
 
@@ -69,7 +69,12 @@ def _strongest(found: Findings) -> str:
         "The rules that should hold best in the time ahead: whoever buys the left side is far likelier than others to "
         "buy the right side. The first are those with the highest low end of the lift to expect: both strong and sure."
     )
-    return _section("The strongest rules", said, _table(STRONG, strong_rows(found.strongest), found.strongest))
+    return _section(
+        "The strongest rules",
+        said,
+        _table(STRONG, strong_rows(found.strongest), found.strongest)
+        + (f"<p>{note}</p>" if (note := say_bound(found.strongest)) else ""),
+    )
 
 
 def _unseen(found: Findings) -> str:

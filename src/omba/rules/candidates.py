@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.rules.evidence import Observed, Rows
+from omba.rules.filter import within
 from omba.rules.hashing import Hashing
 from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
@@ -79,7 +80,15 @@ class Candidates:
         turned = scope.to_turn(given.counts, left, right)
         left, right = np.where(turned, right, left), np.where(turned, left, right)
         expected, low, high = given.expect(left, right, similarity, count)
-        return cls(left[:, None], right, similarity, count, given.counts[left], expected, low, high, seen)
+        found = cls(left[:, None], right, similarity, count, given.counts[left], expected, low, high, seen)
+        return found.within(given, scope)
+
+    def within(self, given: MiningInput, scope: Scope) -> Candidates:
+        """Those that lie within the bounds of the scope."""
+        inside = np.ones(len(self), bool)
+        for column, least, most in scope.bounds:
+            inside &= within(self.values(given, column), least, most)
+        return self if inside.all() else self.take(np.flatnonzero(inside))
 
     @classmethod
     def none(cls) -> Candidates:

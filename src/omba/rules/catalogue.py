@@ -18,17 +18,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from omba.baskets import Label, find_label
+from omba.baskets.identity import Identity
+from omba.baskets.names import NAME, ProductNames, is_code, show
 from omba.errors import LONGEST, InputError, UnknownError, nearest, shorten
 
 COMPARED = 2_000
 """Names that an unknown one is compared with: to compare it with all would take seconds of a large shop."""
-SHORTEST = 3
-"""Letters that a part of a name has at least: shorter ones are in too many names to mean any."""
-LISTED = 5
-"""Products listed where a text may mean several."""
-
-NAME = "name"
-"""The column of the attributes that holds what products are called."""
 
 Places = NDArray[np.int64]
 
@@ -52,6 +47,8 @@ class Catalogue:
         products that came after these labels.
     seasons
         Tells the season of the products in each line of rows together, "" where there is none.
+    identity
+        Which codes are folded into others, and which are left out.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -64,6 +61,7 @@ class Catalogue:
     counts: NDArray[np.integer] | None = None
     codes: Mapping[Label, int] | None = None
     seasons: Callable[[NDArray[np.integer]], list[str]] | None = None
+    identity: Identity | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -75,7 +73,8 @@ class Catalogue:
 
     def known_row(self, product: Label) -> int | None:
         """The row of a product, None where it is not known; text is taken for a number where labels are numbers."""
-        label = find_label(product, self.rows)
+        fold = self.identity.fold if self.identity is not None else {}
+        label = find_label(fold.get(str(product), product), self.rows)
         row = -1 if label is None else self.rows[label]
         return row if 0 <= row < len(self) else None
 
@@ -86,32 +85,21 @@ class Catalogue:
         none an error that suggests the nearest names.
         """
         row = self.known_row(product)
-        if row is not None:
-            return row
-        matching = self._rows_called(str(product).casefold().strip())
-        if len(matching) == 1:
-            return int(matching[0])
-        if len(matching):
-            raise UnknownError(
-                f"product {shorten(product)} may be any of {self._list(matching)}: give one of these codes"
-            )
-        raise UnknownError(f"product {shorten(product)} is not known here{self._like(product)}")
+        if row is None:
+            row = self.product_names.row(product)
+        if row < 0:
+            raise UnknownError(f"product {shorten(product)} is not known here{self._like(product)}")
+        return row
 
-    def _rows_called(self, text: str) -> Places:
-        """The rows of the products that go by a name; else of those whose name holds it, or all words of it."""
-        if not SHORTEST <= len(text) <= LONGEST:
-            return np.empty(0, np.int64)
-        for match in (pc.equal(self._called, text), pc.match_substring(self._called, text)):
-            found = np.flatnonzero(match.to_numpy(zero_copy_only=False))
-            if len(found):
-                return found
-        return self._matching(self._called, text.split())
+    def row_in_basket(self, product: Label) -> int | None:
+        """The row of a product of a basket by its label or its name; None where it is not known.
 
-    def _list(self, rows: Places) -> str:
-        """Some products, best sellers first, with the number of those that are left out."""
-        best = rows[np.argsort(self._place[rows], kind="stable")]
-        listed = ", ".join(self.show(self.labels[row]) for row in best[:LISTED].tolist())
-        return f"{listed} and {len(best) - LISTED:,} more" if len(best) > LISTED else listed
+        A till writes codes, and one that is not known is no part of a name.
+        """
+        row = self.known_row(product)
+        if row is None and not is_code(product) and not (self.identity and self.identity.product(product) is None):
+            row = self.product_names.row(product)
+        return row if row is not None and row >= 0 else None
 
     def find(self, product: Label) -> Label:
         """The product's own label, as `row` finds it."""
@@ -237,16 +225,17 @@ class Catalogue:
         return place
 
     @cached_property
-    def _spelt(self) -> pa.Array:
-        """The labels as text to be searched."""
-        return pa.array([str(label).casefold() for label in self.labels], pa.string())
+    def product_names(self) -> ProductNames:
+        """What products are called, to be found by it."""
+        return ProductNames(self.labels, self.names, self.counts)
 
-    @cached_property
+    @property
+    def _spelt(self) -> pa.Array:
+        return self.product_names.spelt
+
+    @property
     def _called(self) -> pa.Array:
-        """What each product is called, to be searched: its name, or its label where it has none."""
-        if not self.named:
-            return self._spelt
-        return pc.coalesce(pc.utf8_trim_whitespace(pc.utf8_lower(self.columns[NAME])), self._spelt)
+        return self.product_names.called
 
     @cached_property
     def _texts(self) -> pa.Array:
@@ -292,8 +281,3 @@ class Catalogue:
             found = pc.match_substring(texts, word).to_numpy(zero_copy_only=False)
             matching = matching | (found if word else False) if any_word else matching & found
         return np.flatnonzero(matching)
-
-
-def show(product: Label, name: str | None) -> str:
-    """A product as a person reads it: its name with the label beside, or the label alone."""
-    return str(product) if name is None or name == str(product) else f"{name} ({product})"

@@ -107,6 +107,10 @@ class Counts:
             kernels.count_itemsets(rows, self.starts, self.postings, np.empty(rows.shape[1], np.int64), out)
         return out
 
+    def exact(self, rows: ArrayLike) -> NDArray[np.bool_]:
+        """Every count is the true one."""
+        return np.ones(len(np.asarray(rows)), bool)
+
     def within(self, product: int) -> Counts:
         """Counts over the baskets that hold a product, of the other products in them."""
         baskets = self.postings[self.starts[product] : self.starts[product + 1]]

@@ -15,6 +15,9 @@ TEXT_ROWS, HTML_ROWS = 10, 50
 WIDEST = 60
 """Letters of a rule that are shown; where products have names and codes, twice as many."""
 
+LOWER_BOUND = "≥ says at least: not every basket with all products of the rule was counted"
+"""Said under a table in which a count is a lower bound."""
+
 
 def text(rules: Rules) -> str:
     """The first rules in aligned columns."""
@@ -29,7 +32,7 @@ def text(rules: Rules) -> str:
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     body = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     more = [f"… and {len(rules) - len(part):,} more"] if len(rules) > len(part) else []
-    return "\n".join([head, *body, *more])
+    return "\n".join([head, *body, *more, *([LOWER_BOUND] if part.at_least.any() else [])])
 
 
 def html(rules: Rules) -> str:
@@ -44,6 +47,7 @@ def html(rules: Rules) -> str:
         for rule, row in zip(part, cells(part, names), strict=True)
     )
     more = f", the first {len(part):,} shown" if len(rules) > len(part) else ""
+    more += f"; {LOWER_BOUND}" if part.at_least.any() else ""
     caption = f"<caption>{len(rules):,} rules from {rules.n:,} baskets{more}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -56,6 +60,9 @@ def columns_to_show(rules: Rules) -> list[str]:
 def cells(rules: Rules, names: list[str]) -> list[tuple[str, ...]]:
     """The values of each rule as short text."""
     columns = [[_short(value) for value in rules[name].tolist()] for name in names]
+    if "count" in names:
+        place = names.index("count")
+        columns[place] = [f"≥ {n}" if bound else n for n, bound in zip(columns[place], rules.at_least, strict=True)]
     return list(zip(*columns, strict=True))
 
 

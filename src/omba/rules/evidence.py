@@ -47,6 +47,9 @@ class Evidence(Protocol):
     def itemsets(self, sets: Rows) -> Counted:
         """Baskets with every product of each set, as far as they are known: a line a set, all of one size."""
 
+    def exact(self, sets: Rows) -> NDArray[np.bool_]:
+        """Whether the count of each set is the true one; where it is not, there are at least so many baskets."""
+
     def observed(self, least: int = 1) -> Observed:
         """The pairs in so many baskets or more."""
 
@@ -86,6 +89,9 @@ class StreamEvidence:
 
     def itemsets(self, sets: Rows) -> Counted:
         return self.sets.counts(sets, self.kept)
+
+    def exact(self, sets: Rows) -> NDArray[np.bool_]:
+        return self.sets.exact(sets, self.kept)
 
     def observed(self, least: int = 1) -> Observed:
         return self.kept.observed(least)
@@ -129,6 +135,10 @@ class PartialEvidence:
     @property
     def itemsets(self) -> Callable[[Rows], Counted]:
         return self.whole.itemsets
+
+    @property
+    def exact(self) -> Callable[[Rows], NDArray[np.bool_]]:
+        return self.whole.exact
 
     def observed(self, least: int = 1) -> Observed:
         left, right, count = self.inside

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.baskets import Label
+from omba.baskets.names import show
 from omba.errors import InputError
-from omba.rules.catalogue import show
 from omba.rules.evidence import Counted, Rows
 from omba.rules.mining_input import UNJUDGED, MiningInput
 from omba.rules.nearest import neighbours
@@ -47,6 +47,10 @@ class Bridge:
         How many times more than by chance that is.
     cosine_b
         How close its vector is to B's.
+    at_least_a
+        Whether `count_a` is a lower bound.
+    at_least_b
+        Whether `count_b` is.
     """
 
     product: Label
@@ -56,6 +60,8 @@ class Bridge:
     count_b: int
     lift_b: float
     cosine_b: float
+    at_least_a: bool = False
+    at_least_b: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,8 @@ class NearbyPair:
         How many times more than by chance that is.
     closeness
         The product of both cosines.
+    at_least
+        Whether `count` is a lower bound.
     """
 
     a: Label
@@ -100,6 +108,7 @@ class NearbyPair:
     count: int
     lift: float
     closeness: float
+    at_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,8 @@ class Explanation:
         What the products of all these go by beside their labels, as far as they have names.
     notes
         What to mind in reading the figures, in sentences.
+    count_at_least
+        Whether `count` is a lower bound.
     """
 
     a: Label
@@ -158,6 +169,7 @@ class Explanation:
     seen: list[NearbyPair]
     names: dict[Label, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    count_at_least: bool = False
 
     def show(self, product: Label) -> str:
         """A product of the explanation as a person reads it."""
@@ -177,7 +189,7 @@ class Explanation:
     def _facts(self) -> list[str]:
         lift = f": lift {self.lift:.1f}" if self.count else ""
         return [
-            f"{self.show(self.a)} and {self.show(self.b)} {how_often(self.count, self.status)} "
+            f"{self.show(self.a)} and {self.show(self.b)} {how_often(self.count, self.status, self.count_at_least)} "
             f"in {self.baskets:,} baskets, where chance would make it {amount(self.chance)}{lift} ({self.status}).",
             f"Their vectors have a cosine of {self.cosine:.2f}.",
             *outlook(self.expected_lift, self.expected_lift_low, self.expected_lift_high),
@@ -190,8 +202,9 @@ class Explanation:
         return [
             "Both go with:",
             *(
-                f"  {self.show(x.product)}: {baskets(x.count_a)} with {self.show(self.a)} (lift {x.lift_a:.1f}), "
-                f"{x.count_b:,} with {self.show(self.b)} (lift {x.lift_b:.1f})"
+                f"  {self.show(x.product)}: {baskets(x.count_a, x.at_least_a)} with {self.show(self.a)} "
+                f"(lift {x.lift_a:.1f}), "
+                f"{'at least ' if x.at_least_b else ''}{x.count_b:,} with {self.show(self.b)} (lift {x.lift_b:.1f})"
                 for x in self.bridges
             ),
         ]
@@ -209,7 +222,10 @@ class Explanation:
             return []
         return [
             "The nearest pairs that were seen:",
-            *(f"  {self.show(x.a)} and {self.show(x.b)}: {baskets(x.count)}, lift {x.lift:.1f}" for x in self.seen),
+            *(
+                f"  {self.show(x.a)} and {self.show(x.b)}: {baskets(x.count, x.at_least)}, lift {x.lift:.1f}"
+                for x in self.seen
+            ),
         ]
 
 
@@ -264,6 +280,7 @@ class Explainer:
             names={label: name for label in mentioned if (name := given.catalogue.name(label)) is not None},
             notes=[*season_note(given.catalogue.season([(given.labels[left], given.labels[right])])[0])]
             + ([] if given.judged else [UNJUDGED]),
+            count_at_least=bool(count[0] and self._at_least(one, other)[0]),
         )
 
     def _partners(self, row: int) -> tuple[Rows, Counted]:
@@ -289,12 +306,16 @@ class Explainer:
         near_a, near_b = self._cosines(a, both), self._cosines(b, both)
         worth = np.minimum((n_a + 1) / (chance_a + 1), (n_b + 1) / (chance_b + 1))
         worth = worth * np.maximum(np.minimum(near_a, near_b), 1e-3)
+        best = np.argsort(-worth, kind="stable")[:most]
+        bound_a, bound_b = np.zeros(len(both), bool), np.zeros(len(both), bool)
+        for row, bound in ((a, bound_a), (b, bound_b)):
+            bound[best] = self._at_least(np.full(len(best), row), both[best])
         return [
             Bridge(
                 self.given.labels[both[i]], int(n_a[i]), float(n_a[i] / chance_a[i]), float(near_a[i]),
-                int(n_b[i]), float(n_b[i] / chance_b[i]), float(near_b[i]),
+                int(n_b[i]), float(n_b[i] / chance_b[i]), float(near_b[i]), bool(bound_a[i]), bool(bound_b[i]),
             )
-            for i in np.argsort(-worth, kind="stable")[:most].tolist()
+            for i in best.tolist()
         ]  # fmt: skip
 
     def _shoppers(self, a: int, b: int, most: int) -> Shoppers | None:
@@ -329,16 +350,23 @@ class Explainer:
                 int(count[i]),
                 float(count[i] / chance[i]),
                 float(close[i]),
+                bool(self._at_least(left[[i]], right[[i]])[0]),
             )
             for i in known[:most]
         ]
 
+    def _at_least(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        """Whether the count of each pair is a lower bound."""
+        return ~self.given.evidence.exact(np.column_stack([left, right]))
 
-def how_often(count: int, status: str) -> str:
+
+def how_often(count: int, status: str, at_least: bool = False) -> str:
     """How often two products were bought together, in words.
 
     >>> how_often(0, "unseen"), how_often(1, "rare"), how_often(1200, "observed")
     ('were never bought together', 'were bought together once', 'were bought together 1,200 times')
+    >>> how_often(7, "observed", at_least=True)
+    'were bought together at least 7 times'
     """
     if count == 0:
         return (
@@ -346,7 +374,8 @@ def how_often(count: int, status: str) -> str:
             if status == "unseen"
             else ("were bought together too seldom to be counted still")
         )
-    return "were bought together once" if count == 1 else f"were bought together {count:,} times"
+    bound = "at least " if at_least else ""
+    return f"were bought together {bound}{'once' if count == 1 else f'{count:,} times'}"
 
 
 def outlook(expected: float | None, low: float | None, high: float | None) -> list[str]:
@@ -368,8 +397,8 @@ def season_note(season: str) -> list[str]:
     return [f"They are mostly sold in {season}: at other times of the year do not count on it."] if season else []
 
 
-def baskets(count: int) -> str:
-    return "1 basket" if count == 1 else f"{count:,} baskets"
+def baskets(count: int, at_least: bool = False) -> str:
+    return f"{'at least ' if at_least else ''}{'1 basket' if count == 1 else f'{count:,} baskets'}"
 
 
 def amount(mean: float) -> str:

@@ -58,7 +58,13 @@ def catalogue_of(model: OMBA) -> Catalogue:
     vocabulary = model.product_rows.vocabulary
     prices = model.prices.means if model.prices.known else None
     return Catalogue(
-        vocabulary.labels, prices, model.attributes, model.product_counts, vocabulary.codes, model.seasons.of
+        vocabulary.labels,
+        prices,
+        model.attributes,
+        model.product_counts,
+        vocabulary.codes,
+        model.seasons.of,
+        model.identity,
     )
 
 

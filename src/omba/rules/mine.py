@@ -7,6 +7,7 @@ them. What comes out is a table of rules P ⇒ p, single and multi-item, one dir
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Unpack
 
 from omba.errors import SettingError, UnknownError, nearest
@@ -63,7 +64,14 @@ def mine(
     for attempt in range(ROUNDS + 1):
         around = max(FAR, pool) if preset == "default" and far(column, where) else pool
         found = candidates(given, scope, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
-        larger = grow(given, found.best(given, column, EDGES), antecedents) if preset == "default" else []
+        larger = []
+        if preset == "default" and antecedents > 1 and where.length != 2:
+            edges = found
+            if scope.bounds:
+                # What is asked of a rule is not asked of the pairs in it: larger sets grow from all.
+                free = replace(scope, bounds=())
+                edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
+            larger = grow(given, edges.best(given, column, EDGES), antecedents)
         rules = build_table(given, [found, *larger], chosen, column).where(where)
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
             break

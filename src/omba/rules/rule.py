@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from omba.baskets import Label
-from omba.rules.catalogue import show
+from omba.baskets.names import show
 from omba.rules.measures import measure
 
 Names = tuple[str | None, ...]
@@ -33,6 +33,8 @@ class Rule:
         What the antecedents are called beside their labels, None for those without a name; empty where there are none.
     consequent_names
         The same for the consequents.
+    count_at_least
+        Whether `count` is a lower bound.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift
@@ -49,6 +51,7 @@ class Rule:
     n: int
     antecedent_names: Names = field(default=(), compare=False, repr=False)
     consequent_names: Names = field(default=(), compare=False, repr=False)
+    count_at_least: bool = field(default=False, compare=False, repr=False)
 
     def measure(self, name: str) -> float:
         """Any measure by name."""

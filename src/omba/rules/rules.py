@@ -39,6 +39,10 @@ COLUMNS = ("antecedents", "consequents", *MLXTEND, *OURS)
 NAMES = {"antecedent_names": "antecedents", "consequent_names": "consequents"}
 """Columns with the names of the products of each side, in tables whose products have names."""
 
+AT_LEAST = "count_at_least"
+"""A column that tells whether a count, and with it support, confidence and lift, is a lower bound: memory is bounded,
+and what came together before it was watched, or was let go for a while, is not made up for."""
+
 RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
 """Columns in which the best come first when sorted upwards."""
 
@@ -98,10 +102,12 @@ class Rules:
         return len(self.antecedents)
 
     def __iter__(self) -> Iterator[Rule]:
+        at_least = self.at_least
         for row, (antecedents, consequents) in enumerate(self.sides):
+            names = (self._names(antecedents), self._names(consequents)) if self.catalogue.named else ((), ())
             yield Rule(
                 antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n,
-                *((self._names(antecedents), self._names(consequents)) if self.catalogue.named else ()),
+                names[0], names[1], bool(at_least[row]),
             )  # fmt: skip
 
     @overload
@@ -119,10 +125,16 @@ class Rules:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table unless others are asked for: names are among them where products have some, and
-        seasons where rules do."""
+        """The columns of a table unless others are asked for: names are among them where products have some, seasons
+        where rules do, and whether a count is a lower bound where one is."""
         names = tuple(NAMES) if self.catalogue.named else ()
-        return (*COLUMNS[:2], *names, *COLUMNS[2:], *((SEASON,) if any(self.seasons) else ()))
+        seasons, bounds = (SEASON,) if any(self.seasons) else (), (AT_LEAST,) if self.at_least.any() else ()
+        return (*COLUMNS[:2], *names, *COLUMNS[2:], *seasons, *bounds)
+
+    @property
+    def at_least(self) -> NDArray[np.bool_]:
+        """Whether each count is a lower bound."""
+        return np.asarray(self.column(AT_LEAST), bool)
 
     def _names(self, items: Items) -> tuple[str | None, ...]:
         return tuple(map(self.catalogue.name, items))
@@ -170,6 +182,8 @@ class Rules:
             return measure(name, self.count, self.n_a, self.n_b, self.n)
         if name == "status":
             return status(self.count)
+        if name == AT_LEAST:
+            return np.zeros(len(self), bool)
         if name == "collisions":
             return np.full(len(self), -1, np.int64)
         if name == "length":
@@ -181,7 +195,8 @@ class Rules:
             return np.array(self.seasons, object)
         if name in OURS:
             return np.full(len(self), np.nan)
-        raise UnknownError(f"column {name!r} is not known{nearest(name, (*COLUMNS, *NAMES, *MEASURES, *DERIVED))}")
+        known = (*COLUMNS, *NAMES, AT_LEAST, *MEASURES, *DERIVED)
+        raise UnknownError(f"column {name!r} is not known{nearest(name, known)}")
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""

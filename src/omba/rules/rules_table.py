@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from omba.rules.catalogue import Catalogue
 from omba.rules.hashing import Hashing
 from omba.rules.measures import MEASURES
-from omba.rules.rules import Rules
+from omba.rules.rules import AT_LEAST, Rules
 
 COLUMNS = (
     "antecedents", "consequents", "count", "n_a", "n_b", "lift", "support", "confidence", "similarity", "status",
     "expected_lift", "expected_lift_low", "expected_lift_high", "probability", "collisions", "value", "p_adjusted",
+    "count_at_least",
 )  # fmt: skip
 """What is kept of each rule, beside the number of baskets `n`."""
 
@@ -52,6 +53,8 @@ def read_rules(table: pa.Table, catalogue: Catalogue | None = None) -> Rules:
 def _column(table: pa.Table, name: str) -> NDArray[Any]:
     if name == "status":
         return np.array(table[name].to_pylist(), object)
+    if name == AT_LEAST:
+        return np.array(table[name].to_pylist(), bool)
     if name == "collisions":
         return np.asarray(table[name].fill_null(-1).to_numpy())
     return np.asarray(table[name].to_numpy(), np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from omba.errors import InputError
 from omba.rules.evidence import Rows
 from omba.rules.filter import Filter, within
+from omba.rules.measures import MEASURES
 from omba.rules.mining_input import MiningInput
 from omba.rules.rule_status import status
+from omba.rules.rules import SPELLINGS
+
+Bound = tuple[str, float | None, float | None]
+BOUNDED = (
+    *(name for name in MEASURES if name not in ("p_adjusted", "hyper_lift")),
+    "count", "similarity", "expected_lift", "expected_lift_low", "expected_lift_high", "value",
+)  # fmt: skip
+"""Columns that a pair has by itself; the others are of the table (p_adjusted), or take too long for all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +40,10 @@ class Scope:
         The row that must stand on the right.
     status
         How well the pair is known: observed, rare or unseen; None where it does not matter.
+    bounds
+        Columns that follow from the counts, the vectors or the forecast, and the least and the most they may be.
+    alike
+        Tells which pairs may be one product under two codes: never bought together, they are no suggestion.
     """
 
     open: NDArray[np.bool_]
@@ -38,6 +51,8 @@ class Scope:
     antecedent: int = -1
     consequent: int = -1
     status: str | None = None
+    bounds: Sequence[Bound] = ()
+    alike: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
 
     @classmethod
     def of(cls, given: MiningInput, where: Filter, min_count: int) -> Scope:
@@ -58,7 +73,7 @@ class Scope:
             )
         if given.prices is not None and where.priced:
             known &= within(given.prices, where.min_price, where.max_price)
-        return cls(known, one_of, rows[1], rows[2], where.status)
+        return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), given.catalogue.product_names.alike)
 
     @property
     def pairs(self) -> int:
@@ -73,6 +88,8 @@ class Scope:
             passes &= members[left] | members[right]
         if self.status is not None:
             passes &= status(count, seen) == self.status
+        if self.alike is not None:
+            passes &= seen | ~self.alike(left, right)
         return np.asarray(passes)
 
     def to_turn(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:
@@ -86,6 +103,14 @@ class Scope:
             if row >= 0:
                 turned = np.where((left == row) | (right == row), side == row, turned)
         return np.asarray(turned)
+
+
+def bounds_of(where: Filter) -> list[Bound]:
+    """The bounds of a filter that can be looked at pair by pair, before the best are chosen."""
+    found: list[Bound] = [(name, least, None) for name, least in where.minimum.items()]
+    found += [(name, None, most) for name, most in where.maximum.items()]
+    spelt = [(SPELLINGS.get(name, name), least, most) for name, least, most in found]
+    return [bound for bound in spelt if bound[0] in BOUNDED]
 
 
 def _row(given: MiningInput, product: str | int | None, known: NDArray[np.bool_], min_count: int) -> int:

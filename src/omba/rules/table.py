@@ -11,7 +11,7 @@ from omba.rules.hashing import Hashing
 from omba.rules.measures import measure
 from omba.rules.mining_input import MiningInput
 from omba.rules.rule_status import status
-from omba.rules.rules import Rules
+from omba.rules.rules import AT_LEAST, Rules
 
 DEFAULT_ORDER = "expected_lift_low"
 """The column rules are ranked by where there is a forecast and nothing else is asked for."""
@@ -46,6 +46,14 @@ def build_table(
     )
     columns["probability"] = hashing.probability(columns["similarity"])
     columns["value"] = np.concatenate([part.value(given) for part in parts])
+    columns[AT_LEAST] = np.concatenate(
+        [
+            part.seen & ~given.evidence.exact(np.column_stack([part.antecedents, part.consequent]))
+            if len(part)
+            else part.seen
+            for part in parts
+        ]
+    )
     if adjust:
         columns["p_adjusted"] = measure("p_adjusted", count, n_a, given.counts[consequent], given.n_baskets)
     labels = given.labels

@@ -131,6 +131,10 @@ class SparkEvidence:
     def itemsets(self, sets: Rows) -> NDArray[np.int64]:
         return self.pairs(sets[:, 0], sets[:, 1]) if sets.shape[1] == 2 else self.sets.counts(sets, self.kept)
 
+    def exact(self, sets: Rows) -> NDArray[np.bool_]:
+        """Pairs are counted exactly, larger sets as the model watched them."""
+        return np.ones(len(sets), bool) if sets.shape[1] == 2 else self.sets.exact(sets, self.kept)
+
     def observed(self, least: int = 1) -> Observed:
         """All pairs in so many baskets or more: there may be more of them than the driver holds."""
         table = to_arrow(self.table.where(f"count >= {int(least)}"))
@@ -176,6 +180,9 @@ class ScoringInput:
 
     def itemsets(self, sets: Rows) -> NDArray[np.int64]:
         return np.zeros(len(sets), np.int64)
+
+    def exact(self, sets: Rows) -> NDArray[np.bool_]:
+        return np.zeros(len(sets), bool)
 
     def observed(self, least: int = 1) -> Observed:
         none = np.zeros(0, np.int32)

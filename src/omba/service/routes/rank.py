@@ -41,7 +41,7 @@ def suggestions(served: Served, names: list[Any], user: Label | None, n: int, at
     context: dict[int, None] = {}
     unknown: list[Label] = []
     for name in names:
-        row = view.catalogue.known_row(name)
+        row = view.catalogue.row_in_basket(name)
         if row is None:
             unknown.append(name)
         else:

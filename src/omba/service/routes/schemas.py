@@ -60,6 +60,7 @@ class Rule(_Measured):  # type: ignore[misc, valid-type]
     consequents: list[Name] = Field(examples=[["frosting"]])
     antecedent_names: list[str | None] | None = Field(description="Names beside the labels, where products have them.")
     consequent_names: list[str | None] | None
+    count_at_least: bool = Field(description="Whether `count` is a lower bound, and what follows from it too.")
 
 
 class Rules(Strict):
@@ -103,6 +104,8 @@ class Bridge(Strict):
     lift_a: float
     count_b: int
     lift_b: float
+    at_least_a: bool = Field(description="Whether `count_a` is a lower bound.")
+    at_least_b: bool
 
 
 class Pair(Strict):
@@ -112,6 +115,7 @@ class Pair(Strict):
     antecedents: list[Name]
     consequents: list[Name]
     count: int
+    count_at_least: bool
     lift: float
 
 

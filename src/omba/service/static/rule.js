@@ -91,14 +91,14 @@ function bridges(list, rule) {
   return [h("h3", {}, "What goes with both"), h("table.small", {},
     h("thead", {}, h("tr", {}, h("th", {}, "Product"), h("th.numeric", { title: `with ${rule.antecedents.map(nameOf).join(", ")}` }, "lift, left"), h("th.numeric", { title: `with ${rule.consequents.map(nameOf).join(", ")}` }, "lift, right"))),
     h("tbody", {}, list.map((bridge) => h("tr", {}, h("td", {}, productLink(bridge.product), code(bridge.product)),
-      h("td.numeric", { title: format.plural(bridge.count_a, "basket") }, format.lift(bridge.lift_a)),
-      h("td.numeric", { title: format.plural(bridge.count_b, "basket") }, format.lift(bridge.lift_b))))))];
+      h("td.numeric", { title: format.together({ count: bridge.count_a, count_at_least: bridge.at_least_a }) }, format.lift(bridge.lift_a)),
+      h("td.numeric", { title: format.together({ count: bridge.count_b, count_at_least: bridge.at_least_b }) }, format.lift(bridge.lift_b))))))];
 }
 
 function nearest(list) {
   if (!list?.length) return null;
   return [h("h3", {}, "Pairs like it that were seen"), h("ul.rules", {}, list.map((rule) => h("li", {},
-    rule.key ? ruleLink(rule) : sides(rule), h("span.soft", {}, ` lift ${format.lift(rule.lift)}, ${format.plural(rule.count, "basket")}`))))];
+    rule.key ? ruleLink(rule) : sides(rule), h("span.soft", {}, ` lift ${format.lift(rule.lift)}, ${format.together(rule)}`))))];
 }
 
 function historyChart(history) {

@@ -25,10 +25,17 @@ def explain(
         text += one.sentences()
     bridges = [bridge for one in each for bridge in one.bridges if bridge.product not in antecedents]
     bridges.sort(key=lambda bridge: -min(bridge.lift_a, bridge.lift_b))
-    names = ("product", "count_a", "lift_a", "count_b", "lift_b")
+    names = ("product", "count_a", "lift_a", "count_b", "lift_b", "at_least_a", "at_least_b")
     numbers = [one.shoppers.number for one in each if one.shoppers is not None]
     seen = [
-        {"key": key_of([x.a], [x.b]), "antecedents": [x.a], "consequents": [x.b], "count": x.count, "lift": x.lift}
+        {
+            "key": key_of([x.a], [x.b]),
+            "antecedents": [x.a],
+            "consequents": [x.b],
+            "count": x.count,
+            "count_at_least": x.at_least,
+            "lift": x.lift,
+        }
         for one in each
         for x in one.seen
     ]
@@ -47,7 +54,7 @@ def facts(view: View, record: dict[str, Any] | None) -> list[str]:
     names = [" + ".join(map(view.catalogue.show, record[side])) for side in ("antecedents", "consequents")]
     count = int(record["count"])
     lift = f": lift {record['lift']:.1f}" if count and record["lift"] is not None else ""
-    often = how_often(count, record["status"])
+    often = how_often(count, record["status"], record["count_at_least"])
     return [
         f"{names[0]} and {names[1]} {often} in {view.n_baskets:,} baskets{lift} ({record['status']}).",
         *outlook(*(record[name] for name in ("expected_lift", "expected_lift_low", "expected_lift_high"))),

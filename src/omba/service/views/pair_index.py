@@ -82,7 +82,9 @@ class PairIndex:
             partners, count = partners[best], count[best]
         both = np.concatenate([partners, other])
         counts = np.append(count, np.zeros(len(other), np.int64))
-        pairs = self._candidates(np.full(len(both), row), both, counts, self._scope)
+        # What was never bought with the product and may be the same one under another code is no suggestion.
+        scope = replace(self._scope, alike=given.catalogue.product_names.alike)
+        pairs = self._candidates(np.full(len(both), row), both, counts, scope)
         pairs = pairs.best(given, DEFAULT_ORDER, len(pairs))
         chosen = np.append(np.flatnonzero(pairs.seen)[:n], np.flatnonzero(~pairs.seen)[:n])
         return build_table(given, [pairs.take(chosen)], self.hashing, adjust=False)

@@ -81,8 +81,9 @@ class Published:
 
     def _back(self, kept: HistoryEntry, past: HistoryView, view: View) -> View:
         model = view.model
-        codes = model.product_rows.vocabulary.codes if model is not None else {}
-        return View.of_entry(kept, past.labels, codes, model.attributes if model is not None else None)
+        if model is None:
+            return View.of_entry(kept, past.labels, {}, None)
+        return View.of_entry(kept, past.labels, model.product_rows.vocabulary.codes, model.attributes, model.identity)
 
     def _watch(self) -> None:
         self.view = self._complete(self.view)

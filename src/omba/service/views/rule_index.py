@@ -66,7 +66,9 @@ class RuleIndex:
     @cached_property
     def rules(self) -> Rules:
         """The table with every field among its columns, so that no filter and no order has to work one out."""
-        return replace(self.table, given={FIELDS[name]: column for name, column in self.columns.items()})
+        return replace(
+            self.table, given={**self.table.given, **{FIELDS[name]: column for name, column in self.columns.items()}}
+        )
 
     @cached_property
     def keys(self) -> list[str]:
@@ -92,8 +94,10 @@ class RuleIndex:
         columns = {name: plain(column) for name, column in self.columns.items()}
         names = list(columns)
         return [
-            {"key": key, **self._products(a, c), **dict(zip(names, row, strict=True))}
-            for key, (a, c), row in zip(self.keys, self.sides, zip(*columns.values(), strict=True), strict=True)
+            {"key": key, **self._products(a, c), "count_at_least": bound, **dict(zip(names, row, strict=True))}
+            for key, (a, c), bound, row in zip(
+                self.keys, self.sides, self.table.at_least.tolist(), zip(*columns.values(), strict=True), strict=True
+            )
         ]
 
     def _products(self, antecedents: Sequence[Label], consequents: Sequence[Label]) -> Record:

@@ -26,9 +26,15 @@ from omba.service.views.rule_key import key_of
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
+Rows = NDArray[np.integer]
 Mask = NDArray[np.bool_]
+Pairs = tuple[Rows, Rows, Longs, Longs | None]
 
 SHORTLIST = 20_000
+REMEMBERED = 8
+"""Questions whose answers are remembered: whoever scrolls asks the same again, further down."""
+FIRST_PAGES = 200
+"""Rules of the order that nobody has to ask for, worked out before anybody does."""
 SLOW = ("p_adjusted", "hyper_lift", "hyper_confidence", "fishers_p")
 CHEAP = ("count", *(name for name in MEASURES if name not in SLOW))
 """Columns that follow from the counts alone, quickly."""
@@ -54,8 +60,8 @@ class MatchingRules:
 
     total: int
     places: Longs
-    left: Longs
-    right: Longs
+    left: Rows
+    right: Rows
 
 
 class RuleSearch:
@@ -74,18 +80,40 @@ class RuleSearch:
         left, right, count = self.given.observed(1)
         counts = self.given.counts
         known = np.flatnonzero((counts[left] >= MIN_COUNT) & (counts[right] >= MIN_COUNT))
-        left, right = left[known], right[known]
+        left, right = left[known].astype(np.int32), right[known].astype(np.int32)
         turned = counts[left] > counts[right]
         self.left, self.right = np.where(turned, right, left), np.where(turned, left, right)
         self.count = count[known].astype(np.int64)
+        self._keys = (left.astype(np.int64) << 32) | right
+        self._found: dict[str, tuple[int, MatchingRules]] = {}
 
     @cached_property
-    def _kept(self) -> Longs:
-        """The pairs among the kept rules, packed, with their places."""
+    def _kept(self) -> tuple[Longs, Longs, Longs]:
+        """The rows of the kept rules between two products, and where each stands among the pairs; −1 for the others."""
         rows = self.rule_index.table.catalogue.rows
         pairs = [(rows[a[0]], rows[c[0]]) if len(a) == len(c) == 1 else (-1, -1) for a, c in self.rule_index.sides]
         left, right = np.array(pairs, np.int64).reshape(-1, 2).T
-        return np.where(left >= 0, (left << 32) | right, -1)
+        keys = (np.minimum(left, right) << 32) | np.maximum(left, right)
+        places = np.minimum(np.searchsorted(self._keys, keys), max(len(self._keys) - 1, 0))
+        there = self._keys[places] == keys if len(self._keys) else np.zeros(len(keys), bool)
+        return left, right, np.where(there & (left >= 0), places, -1)
+
+    @cached_property
+    def _strengths(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Two rough guesses at the strength of each pair: its lift drawn down as if one more basket had been due to
+        chance, and the lift of a count that is lower by its own error."""
+        counts = self.given.counts.astype(np.float32)
+        chance = counts[self.left] * counts[self.right] / np.float32(max(self.given.n_baskets, 1))
+        count = self.count.astype(np.float32)
+        return (count + np.float32(0.5)) / (chance + np.float32(1.0)), (
+            count - np.float32(1.5) * np.sqrt(count)
+        ) / chance
+
+    def ready(self) -> RuleSearch:
+        """Work out now what requests will need: the first page that anybody sees among it."""
+        _ = self._kept, self._strengths, self._spelling
+        self.find(Filter(), None, None, FIRST_PAGES)
+        return self
 
     def page(
         self, where: Filter, sort: str | None, order: str | None, offset: int, limit: int
@@ -106,24 +134,30 @@ class RuleSearch:
         return found.total, [records[place] if place < kept else made[place - kept] for place in places.tolist()]
 
     def find(self, where: Filter, sort: str | None, order: str | None, most: int) -> MatchingRules:
-        """The rules that fulfil a filter, `most` of them in order."""
+        """The rules that fulfil a filter, `most` of them in order; the last few questions are remembered."""
+        asked = repr((where, sort, order, SHORTLIST))
+        known = self._found.get(asked)
+        if known is None or known[0] < most:
+            # A page more than was asked for: whoever looks at the first looks at the next.
+            known = 2 * most, self._find(where, sort, order, 2 * most)
+            self._found = {**dict(list(self._found.items())[-REMEMBERED:]), asked: known}
+        return known[1]
+
+    def _find(self, where: Filter, sort: str | None, order: str | None, most: int) -> MatchingRules:
         column = FIELDS.get(sort or DEFAULT_SORT, sort or DEFAULT_SORT)
         rising = (*RISING, "status")
         falling = column not in rising if order is None else order == "desc"
         table = self.rule_index.rules
         inside = np.flatnonzero(where.keep(table))
-        left, right, count = self._pairs(where)
-        # A kept rule is shown as it was mined, and not once more as a pair.
-        fresh = ~np.isin((left.astype(np.int64) << 32) | right, self._kept[inside])
-        left, right, count = left[fresh], right[fresh], count[fresh]
+        left, right, count, pick = self._without_kept(*self._pairs(where), inside)
         total = len(left)
         pairs = None
         bounds = {*where.minimum, *where.maximum}
         if not bounds | {column} <= {*CHEAP, *OF_PRODUCTS}:
             # A page far down needs as many pairs as lie above it.
             size = max(SHORTLIST, 2 * most)
-            few = self._shortlist(left, right, count, size, best=falling == (column not in rising))
-            pairs = self.pair_index.candidates(left[few], right[few], count[few])
+            few = self._shortlist(pick, size, best=falling == (column not in rising))
+            pairs = self.pair_index.candidates(left[few].astype(np.int64), right[few].astype(np.int64), count[few])
             keep = self._bounded(pairs, where)
             left, right, count, pairs = left[few][keep], right[few][keep], count[few][keep], pairs.take(keep)
             total = total if bounds <= {*CHEAP, *OF_PRODUCTS} else len(left)
@@ -135,21 +169,40 @@ class RuleSearch:
         places = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])[rows]
         return MatchingRules(len(inside) + total, places, left, right)
 
-    def _pairs(self, where: Filter) -> tuple[Longs, Longs, Longs]:
-        """The pairs that fulfil what a filter says of products and counts; one asked for stands on its side."""
+    def _without_kept(self, left: Rows, right: Rows, count: Longs, pick: Longs | None, inside: Longs) -> Pairs:
+        """The pairs without those that are shown as kept rules, as they were mined."""
+        of_kept, to_kept, places = (column[inside] for column in self._kept)
+        among = np.flatnonzero(places >= 0)
+        at = places[among] if pick is None else np.minimum(np.searchsorted(pick, places[among]), max(len(pick) - 1, 0))
+        if not len(at) or not len(left):
+            return left, right, count, pick
+        same = (left[at] == of_kept[among]) & (right[at] == to_kept[among])
+        if pick is not None:
+            same &= pick[at] == places[among]
+        fresh = np.ones(len(left), bool)
+        fresh[at[same]] = False
+        rest = np.flatnonzero(fresh)
+        return left[rest], right[rest], count[rest], rest if pick is None else pick[rest]
+
+    def _pairs(self, where: Filter) -> Pairs:
+        """The pairs that fulfil what a filter says of products and counts; one asked for stands on its side. Last come
+        their places among all, None where it is all of them."""
         left, right, count = self.left, self.right, self.count
         catalogue, given = self.given.catalogue, self.given
         length = where.length if where.length is not None else 2
         bounds = (where.minimum.get("length", 2), where.maximum.get("length", 2))
         if where.status == "unseen" or length != 2 or bounds[0] > 2 or bounds[1] < 2:
             none = np.empty(0, np.int64)
-            return none, none, none
+            return none, none, none, none
+        if where == Filter():
+            return left, right, count, None
+        places: Longs | None = None
         named = (where.product, where.antecedent, where.consequent)
         asked = [catalogue.row(name) for name in named if name is not None]
         if asked:
             row = asked[0]
-            part = np.flatnonzero((left == row) | (right == row))
-            left, right, count = left[part], right[part], count[part]
+            places = np.flatnonzero((left == row) | (right == row))
+            left, right, count = left[places], right[places], count[places]
         keep = np.ones(len(left), bool)
         for row in asked[1:]:
             keep &= (left == row) | (right == row)
@@ -163,8 +216,10 @@ class RuleSearch:
             keep &= priced[left] & priced[right]
         if where.status is not None:
             keep &= (count >= FEW) == (where.status == "observed")
-        pick = np.flatnonzero(keep)
-        left, right, count = left[pick], right[pick], count[pick]
+        if not keep.all():
+            pick = np.flatnonzero(keep)
+            left, right, count = left[pick], right[pick], count[pick]
+            places = pick if places is None else places[pick]
         if where.antecedent is not None or where.consequent is not None:
             left, right = self._turned(where, left, right)
         fulfils = np.ones(len(left), bool)
@@ -173,10 +228,12 @@ class RuleSearch:
                 if name in CHEAP or name == "price":
                     numbers = self._values(name, left, right, count, None)
                     fulfils &= within(numbers, value, None) if least else within(numbers, None, value)
+        if fulfils.all():
+            return left, right, count, places
         pick = np.flatnonzero(fulfils)
-        return left[pick].astype(np.int64), right[pick].astype(np.int64), count[pick]
+        return left[pick], right[pick], count[pick], pick if places is None else places[pick]
 
-    def _turned(self, where: Filter, left: Longs, right: Longs) -> tuple[Longs, Longs]:
+    def _turned(self, where: Filter, left: Rows, right: Rows) -> tuple[Rows, Rows]:
         """The pairs with the product that is asked for on its side; none where both sides ask for the same one."""
         turned = np.zeros(len(left), bool)
         if where.antecedent is not None:
@@ -185,16 +242,16 @@ class RuleSearch:
             turned |= left == self.given.catalogue.row(where.consequent)
         return np.where(turned, right, left), np.where(turned, left, right)
 
-    def _shortlist(self, left: Longs, right: Longs, count: Longs, size: int, best: bool) -> Longs:
-        """The strongest pairs, or the weakest: half of them by the lift drawn down as if one more basket had been due
-        to chance, half by the lift of a count that is lower by its own error."""
-        if len(left) <= size:
-            return np.arange(len(left))
-        counts = self.given.counts.astype(np.float64)
-        chance = counts[left] * counts[right] / max(self.given.n_baskets, 1)
-        bold, careful = (count + 0.5) / (chance + 1.0), (count - 1.5 * np.sqrt(count)) / chance
+    def _shortlist(self, pick: Longs | None, size: int, best: bool) -> Longs:
+        """The strongest of the pairs at some places, or the weakest: half of them by each guess at their strength."""
+        strengths = [strength if pick is None else strength[pick] for strength in self._strengths]
+        n = len(strengths[0])
+        if n <= size:
+            return np.arange(n)
+        half = size // 2
         halves = [
-            np.argpartition(-strength if best else strength, size // 2)[: size // 2] for strength in (bold, careful)
+            np.argpartition(strength, n - half)[n - half :] if best else np.argpartition(strength, half)[:half]
+            for strength in strengths
         ]
         return np.unique(np.concatenate(halves))
 
@@ -219,7 +276,7 @@ class RuleSearch:
             return np.full(len(pairs), np.nan)
         return np.asarray(pairs.values(self.given, column), np.float64)
 
-    def _values(self, column: str, left: Longs, right: Longs, count: Longs, pairs: Candidates | None) -> Floats:
+    def _values(self, column: str, left: Rows, right: Rows, count: Longs, pairs: Candidates | None) -> Floats:
         """A column of pairs, as numbers to be ordered by."""
         counts = self.given.counts
         if column == "count":

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Clock, Label
+from omba.baskets.identity import Identity
 from omba.model import OMBA
 from omba.rules import Catalogue, Rules
 from omba.rules.from_model import catalogue_of
@@ -58,11 +59,18 @@ class View:
 
     @classmethod
     def of_entry(
-        cls, history_entry: HistoryEntry, labels: Sequence[Label], codes: dict[Label, int], attributes: pa.Table | None
+        cls,
+        history_entry: HistoryEntry,
+        labels: Sequence[Label],
+        codes: dict[Label, int],
+        attributes: pa.Table | None,
+        identity: Identity | None = None,
     ) -> View:
         """A kept window."""
         entry = history_entry.entry
-        catalogue = Catalogue(labels[: entry.n_labels], history_entry.prices, attributes, entry.counts, codes)
+        catalogue = Catalogue(
+            labels[: entry.n_labels], history_entry.prices, attributes, entry.counts, codes, identity=identity
+        )
         product_index = ProductIndex(catalogue, entry.counts)
         rule_index = RuleIndex(read_rules(entry.rules, catalogue))
         return cls(
@@ -85,7 +93,9 @@ class View:
 
     def ready(self) -> View:
         """Work out now what requests will need."""
-        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts, self.rule_search
+        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts
+        if self.rule_search is not None:
+            self.rule_search.ready()
         return self
 
     @property
