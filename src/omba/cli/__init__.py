@@ -15,6 +15,7 @@ from omba.cli.demo import demo
 from omba.cli.diff import diff
 from omba.cli.doctor import doctor
 from omba.cli.evaluate import evaluate
+from omba.cli.families import families
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
 from omba.cli.report import report
@@ -33,6 +34,7 @@ for command in (
     check,
     learn,
     rules,
+    families,
     explain,
     similar,
     rank,

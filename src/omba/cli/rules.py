@@ -54,6 +54,12 @@ def rules(
     evidence: Annotated[
         str | None, typer.Option(metavar="SOURCE", help="Count over these baskets, exactly, not as kept by the model.")
     ] = None,
+    within: Annotated[
+        bool, typer.Option("--within", help="Rules between variants of one thing, which are left out otherwise.")
+    ] = False,
+    families: Annotated[
+        bool, typer.Option("--families/--all", help="One line a family, or all rules whatever the families.")
+    ] = True,
     sort: Annotated[str | None, typer.Option(metavar="COLUMN", help="Best first by this column.")] = None,
     preset: Annotated[str, typer.Option(help="'default', or 'paper' for its F = 4 and H = 11.")] = "default",
     out: Annotated[
@@ -65,14 +71,16 @@ def rules(
     where = Filter(
         product, antecedent, consequent, category, min_price, max_price, status, length,
         minimum=bounds(minimum), maximum=bounds(maximum), text=text, season=season,
+        families="within" if within else None,
     )  # fmt: skip
     if top > MANY:
         terminal.say(f"up to {top:,} rules are looked for: of a large shop that takes minutes", "dim")
     baskets = None if evidence is None else read(evidence, ColumnOptions())
     loaded = OMBA.load(model)
     found = mine_rules(
-        loaded, top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1)
-    )
+        loaded, top, baskets, preset=preset, sort=sort, where=where, antecedents=max(2, (length or 2) - 1),
+        within_families=not families,
+    )  # fmt: skip
     if out is not None:
         found.write(out)
         terminal.say(f"{count_of(len(found), 'rule')} written to {out}", "dim")

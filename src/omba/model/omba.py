@@ -19,6 +19,7 @@ from omba.baskets.identity import Identity
 from omba.baskets.names import NAME, ProductNames, is_code
 from omba.errors import InputError, UnknownError, nearest
 from omba.model import recommend
+from omba.model.assortment import Assortment
 from omba.model.blend import Blend
 from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, name_columns
 from omba.model.evidence import Evidence
@@ -157,6 +158,7 @@ class OMBA:
         self.n_windows = 0
         self.position: dict[str, Any] = {}
         """How far the sources of a live stream have been learned; it is saved and loaded with the weights."""
+        self.assortment = Assortment(self)
         self._notes: set[str] = set()
         self._names: tuple[pa.Table | None, ProductNames] | None = None
 
@@ -533,6 +535,14 @@ class OMBA:
         if row < 0:
             raise UnknownError(f"user {user!r} is not known to the model{nearest(user, self.user_rows.vocabulary)}")
         return recommend.customer(self, row)
+
+    def families(self) -> pa.Table:
+        """Products that are variants of one thing or a set sold as one, a row a family, those that sell most first.
+
+        `family` is its number, `name` what its members share, `size` how many products it has, `sold` how many
+        baskets they were in, `products` which they are.
+        """
+        return self.assortment.families().table()
 
     def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
         """How likely every product is to go into each query's basket too, (queries, products), higher is likelier.

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from omba.assortment.families import Families
 from omba.baskets import Label, find_label
 from omba.baskets.identity import Identity
 from omba.baskets.names import NAME, ProductNames, is_code, show
@@ -49,6 +50,8 @@ class Catalogue:
         Tells the season of the products in each line of rows together, "" where there is none.
     identity
         Which codes are folded into others, and which are left out.
+    find_families
+        Tells which products are variants of one thing, when that is first asked for; None where it is not known.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -62,9 +65,15 @@ class Catalogue:
     codes: Mapping[Label, int] | None = None
     seasons: Callable[[NDArray[np.integer]], list[str]] | None = None
     identity: Identity | None = None
+    find_families: Callable[[], Families] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def families(self) -> Families | None:
+        """Which products are variants of one thing; None where that is not known."""
+        return None if self.find_families is None else self.find_families()
 
     @cached_property
     def rows(self) -> Mapping[Label, int]:

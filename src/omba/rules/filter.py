@@ -21,6 +21,8 @@ Mask = NDArray[np.bool_]
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS = ("any", "none", *MONTHS)
 """What can be asked of a rule's season."""
+FAMILIES = ("between", "within")
+"""Rules between families of products, or within one."""
 
 
 class FilterOptions(TypedDict, total=False):
@@ -38,6 +40,7 @@ class FilterOptions(TypedDict, total=False):
     maximum: Mapping[str, float] | None
     text: str | None
     season: str | None
+    families: str | None
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Filter:
         Words, each of which must be found in the label or the name of a product of the rule.
     season
         `any` for rules of a season, `none` for those that hold all year, or a month such as `Dec` that the season has.
+    families
+        `between` for rules whose products are all of different families, `within` for those inside one family.
     """
 
     product: Label | None = None
@@ -84,12 +89,15 @@ class Filter:
     maximum: Mapping[str, float] = field(default_factory=dict)
     text: str = ""
     season: str | None = None
+    families: str | None = None
 
     def __post_init__(self) -> None:
         if self.status is not None and self.status not in STATUSES:
             raise InputError(f"status {self.status!r} is not known: give one of {', '.join(STATUSES)}")
         if self.season is not None and self.season not in SEASONS:
             raise InputError(f"season {self.season!r} is not known: give one of {', '.join(SEASONS)}")
+        if self.families not in (None, *FAMILIES):
+            raise InputError(f"families {self.families!r} is not known: give one of {', '.join(FAMILIES)}")
         if self.min_price is not None and self.max_price is not None and self.min_price > self.max_price:
             raise InputError(f"min_price={self.min_price} is above max_price={self.max_price}: nothing lies between")
 
@@ -127,7 +135,7 @@ class Filter:
             fulfils &= np.array([self._in_season(season) for season in rules.seasons], bool)
         for word in self.text.casefold().split():
             fulfils &= np.array([word in text for text in rules.texts], bool)
-        return fulfils & self._sides(rules) & self._prices(rules)
+        return fulfils & self._sides(rules) & self._prices(rules) & self._families(rules)
 
     def _sides(self, rules: Rules) -> Mask:
         """Which rules have the products and the category asked for."""
@@ -150,6 +158,16 @@ class Filter:
         if self.season in ("any", "none"):
             return bool(season) == (self.season == "any")
         return self.season in months(season)
+
+    def _families(self, rules: Rules) -> Mask:
+        """Which rules are between families, or within one; where no family is known, all are between."""
+        families, rows = rules.catalogue.families, rules.catalogue.rows
+        if self.families is None or families is None:
+            return np.full(len(rules), self.families != "within")
+        groups = [[families.groups[rows[label]] for label in (*a, *c)] for a, c in rules.sides]
+        if self.families == "within":
+            return np.array([len(set(each)) == 1 for each in groups], bool)
+        return np.array([len(set(each)) == len(each) for each in groups], bool)
 
     def _prices(self, rules: Rules) -> Mask:
         if not self.priced:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from omba.baskets import Baskets
@@ -33,6 +34,7 @@ def mine_rules(
     where: Filter | None = None,
     antecedents: int = 2,
     min_count: int = MIN_COUNT,
+    within_families: bool = False,
     **tables: Unpack[HashingOptions],
 ) -> Rules:
     """The `top` strongest rules of a model that `where` lets through, with their evidence, best first by `sort`.
@@ -42,6 +44,9 @@ def mine_rules(
     met in fewer than `min_count` baskets are left out.
     With `preset="paper"` pairs are ranked by collisions in 11 hash tables of 4 planes; `F`, `H`, `ties` and `seed`
     change the tables of either preset (see `omba.rules.Hashing`).
+
+    Rules are between families of products, one line for each; `within_families` also has those between variants of
+    one thing and all of each family, as the paper's preset does anyway.
     """
     unknown = tables.keys() - HashingOptions.__annotations__.keys()
     if unknown:
@@ -49,7 +54,9 @@ def mine_rules(
         raise TypeError(f"mine_rules has no option {min(unknown)!r}{nearest(min(unknown), known)}")
     if not hasattr(model, "product_vectors"):
         raise InputError(f"mine_rules needs a model, and {shorten(model)} is none: give an omba.OMBA that has learned")
-    given = mining_input(model, None if evidence is None else as_baskets(evidence))
+    given, where = mining_input(model, None if evidence is None else as_baskets(evidence)), where or Filter()
+    if not within_families and preset == "default" and where.families is None:
+        where = replace(where, families="between")
     return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables)
 
 
@@ -65,6 +72,7 @@ def catalogue_of(model: OMBA) -> Catalogue:
         vocabulary.codes,
         model.seasons.of,
         model.identity,
+        model.assortment.families,
     )
 
 

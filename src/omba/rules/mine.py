@@ -15,6 +15,7 @@ from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
+from omba.rules.lines import lines_between
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -73,6 +74,7 @@ def mine(
                 edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
             larger = grow(given, edges.best(given, column, EDGES), antecedents)
         rules = build_table(given, [found, *larger], chosen, column).where(where)
+        rules = lines_between(rules, where) if where.families == "between" else rules
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
             break
         pool = 8 * pool

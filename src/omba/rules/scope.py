@@ -44,6 +44,10 @@ class Scope:
         Columns that follow from the counts, the vectors or the forecast, and the least and the most they may be.
     alike
         Tells which pairs may be one product under two codes: never bought together, they are no suggestion.
+    groups
+        The family of each product, where it matters whether both are of one.
+    within
+        Whether they must be, or must not.
     """
 
     open: NDArray[np.bool_]
@@ -53,6 +57,8 @@ class Scope:
     status: str | None = None
     bounds: Sequence[Bound] = ()
     alike: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
+    groups: NDArray[np.int64] | None = None
+    within: bool = False
 
     @classmethod
     def of(cls, given: MiningInput, where: Filter, min_count: int) -> Scope:
@@ -73,7 +79,11 @@ class Scope:
             )
         if given.prices is not None and where.priced:
             known &= within(given.prices, where.min_price, where.max_price)
-        return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), given.catalogue.product_names.alike)
+        families = given.catalogue.families if where.families is not None else None
+        groups = None if families is None else families.groups
+        alike = given.catalogue.product_names.alike
+        one_family = where.families == "within"
+        return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), alike, groups, one_family)
 
     @property
     def pairs(self) -> int:
@@ -90,6 +100,8 @@ class Scope:
             passes &= status(count, seen) == self.status
         if self.alike is not None:
             passes &= seen | ~self.alike(left, right)
+        if self.groups is not None:
+            passes &= (self.groups[left] == self.groups[right]) == self.within
         return np.asarray(passes)
 
     def to_turn(self, counts: NDArray[np.integer], left: Rows, right: Rows) -> NDArray[np.bool_]:

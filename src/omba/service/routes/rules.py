@@ -34,6 +34,7 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
     if search is not None:
         total, page = search.page(where, asked.sort, asked.order, asked.offset, asked.limit)
     else:
+        # Of the past the families are not known, and all rules are between them.
         places = view.rule_index.find(where, asked.sort, asked.order)
         total, page = len(places), view.rule_index.take(places[asked.offset : asked.offset + asked.limit])
     return answer(
@@ -56,7 +57,9 @@ def filter_of(asked: Any) -> Filter:
             value = getattr(asked, f"{end}_{name}")
             if value is not None:
                 bound[FIELDS.get(name, name)] = value
-    return Filter(minimum=bounds["min"], maximum=bounds["max"], **{name: getattr(asked, name) for name in named})
+    families = None if asked.families == "all" else asked.families
+    given = {name: getattr(asked, name) for name in named}
+    return Filter(minimum=bounds["min"], maximum=bounds["max"], families=families, **given)
 
 
 @router.get("/rules/diff", response_model=schemas.Changes)

@@ -349,6 +349,9 @@ class _RuleParameters(Strict):
     consequent: Text | None = None
     category: Text | None = None
     status: Literal["observed", "rare", "unseen"] | None = None
+    families: Literal["between", "within", "all"] = Field(
+        "between", description="Rules between families of products, a line each; within one; or all of them."
+    )
     min_price: float | None = None
     max_price: float | None = None
     min_length: int | None = None

@@ -7,6 +7,7 @@ import { code, labelOf } from "./labels.js";
 import { nameOf } from "./names.js";
 import { BasketView } from "./basket.js";
 import { CustomerView } from "./customer.js";
+import { FamiliesView } from "./families.js";
 import { MapView } from "./map.js";
 import { ProductView } from "./product.js";
 import { RulePanel } from "./rule.js";
@@ -18,8 +19,8 @@ import { writeCsv, writeImage } from "./sheet.js";
 import * as format from "./format.js";
 import * as theme from "./theme.js";
 
-const VIEWS = { today: TodayView, rules: RulesView, product: ProductView, map: MapView, basket: BasketView, customers: CustomerView };
-const TITLES = { today: "Today", rules: "Rules", product: "Product", map: "Map", basket: "Basket", customers: "Customer" };
+const VIEWS = { today: TodayView, rules: RulesView, families: FamiliesView, product: ProductView, map: MapView, basket: BasketView, customers: CustomerView };
+const TITLES = { today: "Today", rules: "Rules", families: "Families", product: "Product", map: "Map", basket: "Basket", customers: "Customer" };
 const PAUSE = 5000;
 
 const root = document.getElementById("view");

@@ -14,9 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.families import Families
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
+from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rule_status import FEW
 from omba.rules.rules import RISING
@@ -35,6 +37,8 @@ REMEMBERED = 8
 """Questions whose answers are remembered: whoever scrolls asks the same again, further down."""
 FIRST_PAGES = 200
 """Rules of the order that nobody has to ask for, worked out before anybody does."""
+LINES = 20_000
+"""Rules among the best of which a line is looked for for each family."""
 SLOW = ("p_adjusted", "hyper_lift", "hyper_confidence", "fishers_p")
 CHEAP = ("count", *(name for name in MEASURES if name not in SLOW))
 """Columns that follow from the counts alone, quickly."""
@@ -112,7 +116,7 @@ class RuleSearch:
     def ready(self) -> RuleSearch:
         """Work out now what requests will need: the first page that anybody sees among it."""
         _ = self._kept, self._strengths, self._spelling
-        self.find(Filter(), None, None, FIRST_PAGES)
+        self.find(Filter(families="between"), None, None, FIRST_PAGES)
         return self
 
     def page(
@@ -165,9 +169,35 @@ class RuleSearch:
         theirs = self._kept_values(table, column, inside)
         numbers = np.concatenate([theirs, mine])
         numbers = -numbers if falling else numbers
-        rows = first(numbers, most)
-        places = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])[rows]
-        return MatchingRules(len(inside) + total, places, left, right)
+        every = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])
+        if where.families == "between" and self.families is not None:
+            rows = first(numbers, LINES)
+            places = every[rows][self._lines(every[rows], left, right, is_narrow(where))]
+            return MatchingRules(len(places), places[:most], left, right)
+        return MatchingRules(len(inside) + total, every[first(numbers, most)], left, right)
+
+    @cached_property
+    def families(self) -> Families | None:
+        """The families of the products, None where there are none."""
+        families = self.given.catalogue.families
+        return families if families is not None and len(families) else None
+
+    @cached_property
+    def _kept_groups(self) -> list[Groups]:
+        """The families on each kept rule."""
+        assert self.families is not None
+        return groups_of(self.rule_index.table, self.families)
+
+    def _lines(self, places: Longs, left: Rows, right: Rows, narrow: bool) -> list[int]:
+        """Which of the rules at some places, best first, are lines of their own."""
+        assert self.families is not None
+        kept = len(self.rule_index)
+        pairs = np.maximum(places - kept, 0)
+        groups = self.families.groups
+        sides = zip(groups[left[pairs]].tolist(), groups[right[pairs]].tolist(), strict=True) if len(left) else ()
+        made = list(sides) or [(-1, -1)] * len(places)
+        each = [self._kept_groups[place] if place < kept else made[k] for k, place in enumerate(places.tolist())]
+        return choose_lines(each, len(self.families), narrow)
 
     def _without_kept(self, left: Rows, right: Rows, count: Longs, pick: Longs | None, inside: Longs) -> Pairs:
         """The pairs without those that are shown as kept rules, as they were mined."""
@@ -216,6 +246,11 @@ class RuleSearch:
             keep &= priced[left] & priced[right]
         if where.status is not None:
             keep &= (count >= FEW) == (where.status == "observed")
+        if where.families is not None:
+            within_one = np.zeros(len(left), bool)
+            if self.families is not None:
+                within_one = self.families.groups[left] == self.families.groups[right]
+            keep &= within_one == (where.families == "within")
         if not keep.all():
             pick = np.flatnonzero(keep)
             left, right, count = left[pick], right[pick], count[pick]

@@ -1,0 +1,47 @@
+"""`omba families`: products that are variants of one thing or a set sold as one, a line each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from omba import terminal
+from omba.cli.options import Count, Json, ModelPath
+from omba.cli.output import give
+from omba.model import OMBA
+from omba.report.figures import count_of, number
+from omba.rules.family_lines import FamilyLine, family_lines
+from omba.rules.from_model import mining_input
+
+COLUMNS = ("family", "products", "baskets", "lift within", "goes with", "lift")
+
+
+def families(
+    model: ModelPath,
+    top: Count = 20,
+    text: Annotated[str, typer.Option(metavar="WORDS", help="Families with all these words in their name.")] = "",
+    json: Json = None,
+) -> None:
+    """Families of products: how many variants, how regularly they are bought together, and what goes with them."""
+    given = mining_input(OMBA.load(model))
+    found = family_lines(given, text)
+    give([line.to_dict() for line in found[:top]], json, title(found), COLUMNS, map(row, found[:top]), spare=("lift",))
+    if not found:
+        terminal.say("No family was found: the names of the products share nothing, and no set is sold as one.")
+
+
+def title(lines: list[FamilyLine]) -> str:
+    return count_of(len(lines), "family").replace("familys", "families")
+
+
+def row(line: FamilyLine) -> tuple[str, ...]:
+    """One line of the table."""
+    within = "–" if line.lift_low is None or line.lift_high is None else _range(line.lift_low, line.lift_high)
+    partner = "–" if line.partner is None else line.partner
+    lift = "–" if line.partner_lift is None else number(line.partner_lift)
+    return line.name, f"{line.size}", f"{line.sold:,}", within, partner, lift
+
+
+def _range(low: float, high: float) -> str:
+    return number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"

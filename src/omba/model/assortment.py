@@ -1,0 +1,82 @@
+"""Assortment of a model: families and relations of its products, worked out once per state from what it has learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from omba.assortment.families import FEWEST, Families, find_families
+from omba.assortment.name_groups import NameGroups
+from omba.baskets.alignment import align
+
+if TYPE_CHECKING:
+    from omba.model.omba import OMBA
+
+NAME = "name"
+
+
+class Assortment:
+    """What the products of a model are to each other, as far as it was asked for.
+
+    What names say is worked out again only where products or their descriptions have changed, all else where windows
+    were learned.
+
+    Parameters
+    ----------
+    model
+        The model.
+    """
+
+    def __init__(self, model: OMBA) -> None:
+        self.model = model
+        self._state: tuple[int, int] | None = None
+        self._described: tuple[pa.Table | None, int] | None = None
+        self._titles: list[str] = []
+        self._groups = NameGroups([], [])
+        self._families: Families | None = None
+
+    def families(self) -> Families:
+        """The families of the model as it is."""
+        self._renew()
+        if self._families is None:
+            groups, model = self.groups(), self.model
+            n = len(groups)
+            self._families = find_families(
+                groups,
+                model.product_rows.vocabulary.labels[:n],
+                self._titles,
+                model.product_counts[:n],
+                model.evidence.observed(FEWEST),
+                max(model.n_baskets, 1),
+                model.product_vectors,
+            )
+        return self._families
+
+    def _renew(self) -> None:
+        """Forget what was worked out of an earlier state."""
+        state = (self.model.n_windows, self.model.n_baskets)
+        if state != self._state:
+            self._state, self._families = state, None
+
+    def groups(self) -> NameGroups:
+        """What the names of the products say."""
+        model = self.model
+        labels = model.product_rows.vocabulary
+        described = (model.attributes, len(labels))
+        if self._described is None or self._described[0] is not described[0] or self._described[1] != described[1]:
+            names: list[str | None] = [None] * len(labels)
+            if model.attributes is not None and NAME in model.attributes.column_names:
+                names = align(model.attributes, labels)[NAME].to_pylist()
+            self._titles = [name or str(label) for name, label in zip(names, labels, strict=True)]
+            self._groups = NameGroups(self._titles, self._categories(len(labels)))
+            self._described = described
+        return self._groups
+
+    def _categories(self, products: int) -> list[str | None]:
+        """The finest known category of each product."""
+        hierarchy = self.model.hierarchy
+        parents = np.append(hierarchy.parents, np.full(max(products - len(hierarchy.parents), 0), -1, np.int32))
+        labels = [str(label) for label in hierarchy.vocabulary]
+        return [labels[parent] if parent >= 0 else None for parent in parents[:products].tolist()]

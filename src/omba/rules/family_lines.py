@@ -1,0 +1,132 @@
+"""Family lines: each family in a line: how many variants, how regularly together, and what goes with them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omba.assortment.families import FEWEST, Families
+from omba.baskets import Label
+from omba.rules.mining_input import MiningInput
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+DEVIATIONS = 1.64
+"""Partners are compared by the low end of their lift, so many deviations of a Poisson count below it."""
+
+
+@dataclass(frozen=True)
+class FamilyLine:
+    """A family as a list shows it.
+
+    Parameters
+    ----------
+    family
+        Its number.
+    name
+        What its members share.
+    size
+        How many products it has.
+    sold
+        Baskets with each of them, added up.
+    lift_low
+        The lowest lift between two members that were bought together often enough to tell; None where none were.
+    lift_high
+        The highest.
+    partner
+        The name of the family or product that goes with it best, None where none does.
+    partner_products
+        The member and the product that are bought together most surely.
+    partner_lift
+        The lift of these two.
+    partner_count
+        Baskets with both.
+    products
+        The members, best sellers first.
+    """
+
+    family: int
+    name: str
+    size: int
+    sold: int
+    lift_low: float | None
+    lift_high: float | None
+    partner: str | None
+    partner_products: tuple[Label, Label] | None
+    partner_lift: float | None
+    partner_count: int | None
+    products: list[Label]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
+    """The families whose name holds all words of a text, those that sell most first."""
+    families = given.catalogue.families
+    if families is None or not len(families):
+        return []
+    left, right, count = (np.asarray(column, np.int64) for column in given.observed(FEWEST))
+    lift = count * given.n_baskets / np.maximum(given.counts[left] * given.counts[right].astype(np.float64), 1.0)
+    low, high = _spread(families, left, right, lift)
+    partner = _partners(families, left, right, lift, count)
+    words = text.casefold().split()
+    lines = []
+    for number, (name, rows) in enumerate(zip(families.names, families.members, strict=True)):
+        if not all(word in name.casefold() for word in words):
+            continue
+        pair, together = int(partner[number]), np.isfinite(low[number])
+        lines.append(
+            FamilyLine(
+                number,
+                name,
+                len(rows),
+                int(given.counts[rows].sum()),
+                float(low[number]) if together else None,
+                float(high[number]) if together else None,
+                *_partner(given, families, number, pair, (left, right), lift, count),
+                [given.labels[row] for row in rows.tolist()],
+            )
+        )
+    return lines
+
+
+def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest lift within each family; infinite where nothing tells."""
+    inside = np.flatnonzero((families.family[left] >= 0) & (families.family[left] == families.family[right]))
+    low, high = np.full(len(families), np.inf), np.full(len(families), -np.inf)
+    np.minimum.at(low, families.family[left[inside]], lift[inside])
+    np.maximum.at(high, families.family[left[inside]], lift[inside])
+    return low, high
+
+
+def _partners(families: Families, left: Rows, right: Rows, lift: Floats, count: Rows) -> Rows:
+    """The place of the pair that binds each family most surely to what is outside it, −1 where none does."""
+    sure = lift * (1.0 - DEVIATIONS / np.sqrt(count))
+    best = np.full(len(families), -1, np.int64)
+    for side, other in ((left, right), (right, left)):
+        outside = (families.family[side] >= 0) & (families.family[side] != families.family[other])
+        pairs = np.flatnonzero(outside & (sure > 1.0))
+        pairs = pairs[np.argsort(sure[pairs], kind="stable")]
+        chosen = np.full(len(families), -1, np.int64)
+        chosen[families.family[side[pairs]]] = pairs
+        better = (chosen >= 0) & ((best < 0) | (sure[chosen] > sure[best]))
+        best = np.where(better, chosen, best)
+    return best
+
+
+def _partner(
+    given: MiningInput, families: Families, family: int, pair: int, sides: tuple[Rows, Rows], lift: Floats, count: Rows
+) -> tuple[str | None, tuple[Label, Label] | None, float | None, int | None]:
+    """What goes with a family best: its name, the two products, their lift and count."""
+    if pair < 0:
+        return None, None, None, None
+    member, other = int(sides[0][pair]), int(sides[1][pair])
+    if families.family[member] != family:
+        member, other = other, member
+    name = families.of_row(other) or str(families.titles[other])
+    return name, (given.labels[member], given.labels[other]), float(lift[pair]), int(count[pair])

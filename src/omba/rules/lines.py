@@ -1,0 +1,71 @@
+"""Lines: rules between families, one line for each, so that ten variants of one thing do not fill a page.
+
+Between families a rule is told once, by its best pair of products; and a family of several products has one line in a
+list of everything, the best it is in. Whoever asks for a product, a category or a word wants to see what there is, and
+gets a line for each pair of families.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from omba.assortment.families import Families
+from omba.baskets import Label
+from omba.rules.filter import Filter
+from omba.rules.rules import Rules
+
+Groups = tuple[int, ...]
+
+
+def groups_of(rules: Rules, families: Families) -> list[Groups]:
+    """The families on each rule, a product in none counted as its own."""
+    rows, groups = rules.catalogue.rows, families.groups
+    return [tuple(int(groups[rows[label]]) for label in (*a, *c)) for a, c in rules.sides]
+
+
+def is_narrow(where: Filter) -> bool:
+    """Whether a filter asks for certain products, all of whose lines are then wanted."""
+    return bool(where.product or where.antecedent or where.consequent or where.category or where.text)
+
+
+def choose_lines(groups: Iterable[Groups], families: int, narrow: bool, most: int | None = None) -> list[int]:
+    """The places of the rules that are lines of their own, `most` of them; rules come best first.
+
+    Groups below `families` are families of several products, all others single products.
+
+    >>> choose_lines([(0, 5), (5, 0), (0, 6), (1, 1), (6, 7)], 2, narrow=False)
+    [0, 4]
+    >>> choose_lines([(0, 5), (5, 0), (0, 6), (1, 1), (6, 7)], 2, narrow=True)
+    [0, 2, 4]
+    """
+    seen: set[frozenset[int]] = set()
+    told: set[int] = set()
+    places: list[int] = []
+    for place, each in enumerate(groups):
+        line = frozenset(each)
+        large = [group for group in line if group < families]
+        if len(line) < len(each) or line in seen or (not narrow and not told.isdisjoint(large)):
+            continue
+        seen.add(line)
+        told.update(large)
+        places.append(place)
+        if most is not None and len(places) == most:
+            break
+    return places
+
+
+def lines_between(rules: Rules, where: Filter) -> Rules:
+    """Of rules best first, those that are lines of their own."""
+    families = rules.catalogue.families
+    if families is None or not len(families):
+        return rules
+    places = choose_lines(groups_of(rules, families), len(families), is_narrow(where))
+    return rules.take(np.array(places, np.int64))
+
+
+def family_names(products: Sequence[Label], rules: Rules) -> list[str | None]:
+    """The family of each product, None where it is in none."""
+    families, rows = rules.catalogue.families, rules.catalogue.rows
+    return [None if families is None else families.of_row(rows[label]) for label in products]

@@ -1,0 +1,68 @@
+// Families: products that are variants of one thing or a set sold as one, a line each, which opens to its members.
+
+import { h, fill, debounce } from "./dom.js";
+import { get } from "./api.js";
+import { change, here } from "./route.js";
+import { code, productLink } from "./labels.js";
+import { learn } from "./names.js";
+import * as format from "./format.js";
+
+const PAGE = 100;
+
+export class FamiliesView {
+  constructor(root) {
+    const put = debounce((value) => change({ q: value || null }, { replace: true }), 200);
+    this.root = root;
+    this.text = h("input", { type: "search", placeholder: "Words in the name", "aria-label": "Words in the name", oninput: () => put(this.text.value.trim()) });
+    this.total = h("p.total", { role: "status" });
+    this.list = h("div.families");
+    fill(root, h("header.head", {}, h("h1", {}, "Families"),
+      h("p.lede", {}, "Variants of one thing, and sets sold as one. In the table of rules each has one line.")),
+    h("form.filters", { onsubmit: (event) => event.preventDefault(), "aria-label": "Filters" }, this.text, this.total), this.list);
+  }
+
+  async update({ query }) {
+    const shown = Number(query.get("n")) || PAGE;
+    const asked = JSON.stringify([query.get("q"), shown, this.epoch]);
+    if (asked === this.asked) return;
+    this.asked = asked;
+    const answer = await get("/families", { q: query.get("q"), limit: Math.min(shown, 1000), at: null });
+    if (asked !== this.asked) return;
+    if (document.activeElement !== this.text) this.text.value = query.get("q") ?? "";
+    this.found = answer;
+    answer.families.forEach((family) => family.products.forEach(({ id, name }) => learn(id, name)));
+    this.total.textContent = format.plural(answer.total, "family", "families");
+    const more = answer.total > answer.families.length && shown < 1000;
+    fill(this.list, answer.families.length ? h("table.families", {},
+      h("thead", {}, h("tr", {}, ["Family", "Products", "Baskets", "Lift within", "Goes with", "Lift"].map((name, place) => h(place && place !== 4 ? "th.number" : "th", { scope: "col" }, name)))),
+      h("tbody", {}, answer.families.map(line))) : h("p.none", {}, "None found: the names share nothing, and no set is sold as one."),
+    more && h("p.more", {}, h("button", { type: "button", onclick: () => change({ n: String(shown + 200) }, { replace: true }) }, "Show more")));
+  }
+
+  sheet() {
+    const families = this.found?.families ?? [];
+    return {
+      name: "families",
+      title: "Families",
+      note: format.plural(families.length, "family", "families"),
+      pictures: [],
+      columns: ["family", "products", "baskets", "lift within, low", "lift within, high", "goes with", "lift", "members"],
+      rows: families.map((one) => [one.name, one.size, one.sold, one.lift_low, one.lift_high, one.partner, one.partner_lift, one.products.map(({ id, name }) => name ?? id).join("; ")]),
+      shown: ["family", "products", "baskets", "lift within, low", "lift within, high", "goes with", "lift"],
+    };
+  }
+
+  leave() {
+    this.asked = null;
+  }
+}
+
+function line(family) {
+  const range = family.lift_low == null ? format.NOTHING : family.lift_high - family.lift_low < 0.05 * family.lift_high ? format.lift(family.lift_high)
+    : `${format.lift(family.lift_low)} to ${format.lift(family.lift_high)}`;
+  const members = h("ul.members", {}, family.products.map(({ id, count }) => h("li", {}, productLink(id), code(id), h("span.soft", {}, ` ${format.plural(count, "basket")}`))));
+  return h("tr", {}, h("th", { scope: "row" }, h("details", {}, h("summary", {}, family.name), members)),
+    h("td.number", {}, format.count(family.size)), h("td.number", {}, format.count(family.sold)), h("td.number", {}, range),
+    h("td", {}, family.partner == null ? format.NOTHING : h("a", { href: here("rules", null, { product: String(family.partner_products[0]), families: null }) }, family.partner)),
+    h("td.number", {}, format.lift(family.partner_lift)));
+}
