@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import special
 
 import omba
 from omba.model import oracle
-from omba.model.blend import LENGTH, RIDGE, Blend
+from omba.model.blend import HALVINGS, LENGTH, RIDGE, Blend
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
 from omba.model.kernels import gather
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
@@ -155,7 +156,7 @@ def test_a_step_of_a_blend_is_the_oracles_newton_step():
     targets = np.zeros((7, 9))
     targets[:, :2] = 0.5
     queries = [(x[q].astype(float), log_weights[q], targets[q]) for q in range(7)]
-    want = oracle.newton(blend.weights, blend.hessian, LENGTH, RIDGE, queries)
+    want = oracle.newton(blend.weights, blend.hessian, LENGTH, RIDGE, HALVINGS, queries)
     blend.learn(x, log_weights, targets)
     assert np.allclose(blend.weights, want)
 
@@ -197,3 +198,17 @@ def test_what_the_model_does_not_know_has_the_clues_of_a_product_never_bought(mo
     unknown, rarest = model.features([], None, ["nothing"]), model.features([], None, model.products)
     assert unknown["popularity"][0] == rarest["popularity"].min()
     assert unknown["context"][0] == 0.0
+
+
+def test_a_young_blend_whose_clues_go_to_extremes_does_not_overshoot():
+    rng, blend, worst = np.random.default_rng(3), Blend(COMPLETE, fitted=True), 0.0
+    weights = np.zeros(len(blend.names))
+    weights[:4] = 1.0
+    for _ in range(12):
+        features = rng.normal(size=(4, 300, len(blend.names))).astype(np.float32) ** 5
+        chosen = [rng.choice(300, p=p) for p in special.softmax(features @ weights, axis=1)]
+        targets = np.zeros(features.shape[:2])
+        targets[np.arange(4), chosen] = 1.0
+        blend.learn(features, np.zeros(features.shape[:2]), targets)
+        worst = max(worst, float(np.abs(blend.weights).max()))
+    assert worst < 6.0, "weights stay near the truth, 1, and where they begin, 4"

@@ -10,7 +10,7 @@ from omba import Baskets
 from omba.baselines.queries import Queries
 from omba.baskets import Clock, Vocabulary
 from omba.errors import InputError, UnknownError
-from omba.model.calibration import Calibration
+from omba.model.calibration import Calibration, update
 
 DAYS, PRODUCTS = 60, 40
 
@@ -148,3 +148,22 @@ def test_a_calibration_learns_the_chance_that_came_true():
         calibration.learn(clues, true, 10)
     assert calibration.weights[:2] == pytest.approx([-1.0, 1.5], abs=0.3)
     assert np.abs(calibration.weights[2:]).max() < 0.2
+
+
+def test_a_calibration_follows_utilities_that_grow_without_more_coming_true():
+    rng, calibration, promised, came_true = np.random.default_rng(0), Calibration(), [], []
+    for window in range(300):
+        clues = np.column_stack([np.ones(120), rng.normal(window / 50, 1, 120), rng.normal(size=(120, 4))])
+        true = rng.random(120) < 1 / (1 + np.exp(2.0 - clues[:, 1] + window / 50))
+        promised.append(calibration.chance(clues).mean())
+        came_true.append(true.mean())
+        calibration.learn(clues, true, 12)
+    assert np.mean(promised[60:]) == pytest.approx(np.mean(came_true[60:]), abs=0.008)
+
+
+def test_a_step_of_a_calibration_that_would_overshoot_is_halved():
+    prior, clues = np.array([-3.0, 4.0]), np.array([[1.0, 12.0], [1.0, 11.0], [1.0, 10.0]])
+    true = np.zeros(3)
+    weights, _ = update(prior, np.eye(2) * 1e-3, clues, true, true)
+    assert (1 / (1 + np.exp(-clues @ weights)) < 0.5).all()
+    assert np.isfinite(weights).all()

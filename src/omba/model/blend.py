@@ -23,6 +23,8 @@ CAUTION = 1.0
 """Prior precision of each weight: it holds for the first few dozen queries."""
 RIDGE = 1e-4
 """What keeps clues that never vary, such as those of users where there are none, at their weight."""
+HALVINGS = 8
+"""How often a step that makes the answers worse is halved."""
 
 Floats = NDArray[np.float64]
 
@@ -107,5 +109,23 @@ class Blend:
         else:
             gradient = (targets[:, None, :] @ x)[:, 0].sum(axis=0) - mean.sum(axis=0)
         weighted = (x * np.sqrt(chance)[..., None]).reshape(-1, x.shape[2])
-        self.hessian = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian + weighted.T @ weighted - mean.T @ mean
-        self.weights = self.weights + np.linalg.solve(self.hessian + RIDGE * np.eye(len(self.weights)), gradient)
+        prior = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian
+        self.hessian = prior + weighted.T @ weighted - mean.T @ mean
+        step = np.linalg.solve(self.hessian + RIDGE * np.eye(len(self.weights)), gradient)
+        before = log_likelihood(utility, targets)
+        for _ in range(HALVINGS):
+            # A young blend whose clues go to extremes would overshoot, and be without sense for weeks.
+            if log_likelihood(utility + x @ step, targets) - 0.5 * step @ prior @ step >= before:
+                break
+            step = step / 2.0
+        self.weights = self.weights + step
+
+
+def log_likelihood(utility: Floats, targets: Floats | None) -> float:
+    """How well utilities, (queries, candidates), tell the targets: Σ share · log p, the targets as in `Blend.learn`."""
+    highest = utility.max(axis=1, keepdims=True)
+    total = highest[:, 0] + np.log(np.exp(utility - highest).sum(axis=1))
+    if targets is None:
+        return float((utility[:, 0] - total).sum())
+    wanted = targets > 0
+    return float((targets[wanted] * (utility - total[:, None])[wanted]).sum())

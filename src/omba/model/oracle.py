@@ -234,8 +234,8 @@ def candidates(targets: list[int], remembered: list[int], best_sellers: list[int
 
 
 def newton(weights: Vector, hessian: NDArray[np.float64], length: float, ridge: float,
-           queries: list[tuple[NDArray[np.float64], Vector, Vector]]) -> Vector:  # fmt: skip
-    """A blend's step on queries (clues, log weights, targets' shares), one after the other."""
+           halvings: int, queries: list[tuple[NDArray[np.float64], Vector, Vector]]) -> Vector:  # fmt: skip
+    """A blend's step on queries (clues, log weights, targets' shares), halved until the answers are no worse."""
     gradient, curvature = np.zeros_like(weights), np.zeros_like(hessian)
     for x, log_weights, target in queries:
         utility = x @ weights + log_weights
@@ -243,8 +243,22 @@ def newton(weights: Vector, hessian: NDArray[np.float64], length: float, ridge: 
         p /= p.sum()
         gradient += (target - p) @ x
         curvature += (x * p[:, None]).T @ x - np.outer(p @ x, p @ x)
-    fading = max(0.0, 1.0 - len(queries) / length)
-    return np.asarray(weights + np.linalg.solve(fading * hessian + curvature + ridge * np.eye(len(weights)), gradient))
+    prior = max(0.0, 1.0 - len(queries) / length) * hessian
+    step = np.linalg.solve(prior + curvature + ridge * np.eye(len(weights)), gradient)
+    for _ in range(halvings):
+        if _worth(weights + step, queries) - 0.5 * step @ prior @ step >= _worth(weights, queries):
+            break
+        step = step / 2
+    return np.asarray(weights + step)
+
+
+def _worth(weights: Vector, queries: list[tuple[NDArray[np.float64], Vector, Vector]]) -> float:
+    """The log-likelihood of the targets, one by one."""
+    total = 0.0
+    for x, log_weights, target in queries:
+        utility = x @ weights + log_weights
+        total += sum(t * (u - np.logaddexp.reduce(utility)) for t, u in zip(target, utility, strict=True) if t > 0)
+    return total
 
 
 def cosine(a: Vector, b: Vector) -> float:

@@ -70,16 +70,15 @@ class Questions:
 
     def learn(self, model: OMBA, window: WindowRows, asked: int, rng: np.random.Generator) -> None:
         """Predict a window and learn from it, before the model does, with so many queries of each question."""
+        sizes, best = np.diff(window.offsets), best_sellers(model.product_counts)
         baskets = rng.permutation(len(window.users))
-        sizes = np.diff(window.offsets)
-        best = best_sellers(model.product_counts)
+        baskets = baskets[sizes[baskets] > 0]
         self._complete(model, window, baskets[sizes[baskets] > 1][:asked], best, rng)
-        visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)
-        known = baskets[(visits[window.users[baskets]] >= KNOWN) & (sizes[baskets] > 0)]
-        self._next(model, window, known[:asked], best)
+        visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)[window.users[baskets]]
+        self._next(model, window, baskets[visits >= KNOWN][:asked], best)
         judged = min(JUDGED, asked)
-        self._judge(model, COMPLETE.name, window, baskets[sizes[baskets] > 0][-judged:], rng)
-        self._judge(model, NEXT.name, window, known[-judged:], None)
+        self._judge(model, COMPLETE.name, window, baskets[-judged:], rng)
+        self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], None)
 
     def _complete(self, model: OMBA, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator) -> None:
         contexts, targets, users = [], [], []
@@ -164,9 +163,10 @@ class Questions:
         """Everything learned, as arrays."""
         parts = [("blend", name, blend) for name, blend in self.blends.items()]
         parts += [("calibration", name, one) for name, one in self.calibrations.items()]  # type: ignore[misc]
-        return {
+        arrays = {
             f"{kind}.{name}.{what}": getattr(one, what) for kind, name, one in parts for what in ("weights", "hessian")
         }
+        return arrays | {f"calibration.{name}.offset": one.offset for name, one in self.calibrations.items()}
 
     def names(self) -> dict[str, list[str]]:
         """The names of the clues of each question, as the weights in `state` have them."""
@@ -181,6 +181,8 @@ class Questions:
             if weights.shape != calibration.weights.shape or hessian.shape != calibration.hessian.shape:
                 raise ValueError(f"the calibration of {name!r} has {len(weights)} weights")
             calibration.weights, calibration.hessian = weights, hessian
+            # Snapshots of before the offset have none.
+            calibration.offset = state.get(f"calibration.{name}.offset", calibration.offset)
 
 
 def expected_size(model: OMBA, user: int) -> float:

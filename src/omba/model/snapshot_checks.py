@@ -124,6 +124,7 @@ CHECKS: dict[str, ArrayCheck] = {
         for name in ("complete", "next")
         for what, sides in (("weights", (None,)), ("hessian", (None, None)))
     },
+    **{f"questions.calibration.{name}.offset": ArrayCheck("float64", (2,)) for name in ("complete", "next")},
     "forecast.sizes": counts(3),
     "forecast.theta": ArrayCheck("float64"),
     "forecast.information": ArrayCheck("float64", (None, None)),
