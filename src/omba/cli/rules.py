@@ -87,9 +87,14 @@ def rules(
     columns, rows = table(found, sort)
     title = f"{count_of(len(found), 'rule')} from {count_of(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
-    if not loaded.forecast.judged:
+    _add_notes(loaded, found, json is None)
+
+
+def _add_notes(model: OMBA, found: Rules, shown: bool) -> None:
+    """What a reader of the table has to know beside it."""
+    if not model.forecast.judged:
         terminal.say(UNJUDGED, "dim")
-    if json is None and (note := say_bound(found)):
+    if shown and (note := say_bound(found)):
         terminal.show(note, "dim")
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")
