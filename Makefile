@@ -28,13 +28,13 @@ types: $(VENV)/.test
 # lines costs up to half as much again in tests that are plain Python: `make test COVER=` goes without.
 COVER ?= --cov --cov-report=
 
-tests: $(VENV)/.test system
+tests: $(VENV)/.kernels system
 	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 $(COVER)
 	@[ -z "$(COVER)" ] || $(BIN)/coverage report --sort=cover | sed -n '1,12p;$$p'
 
 QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
 
-quick-tests: $(VENV)/.test
+quick-tests: $(VENV)/.kernels
 	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)
 
 # The dashboard is tested in a real browser, and reading from Redis against a real server; where this machine cannot
@@ -83,6 +83,12 @@ $(VENV)/.omba: $(VENV)/.python pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.omba
 	@echo "installing what the tests need into $(VENV)"
 	@$(PIP) --editable '.[test]'
+	@touch $@
+
+# Kernels that changed are compiled here, once; else each process of the tests would do so, all at the same time.
+$(VENV)/.kernels: $(VENV)/.test tests/compile_kernels.py $(shell grep -rl --include='*.py' njit src)
+	@echo "compiling the kernels"
+	@$(BIN)/python tests/compile_kernels.py
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.omba

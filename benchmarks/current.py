@@ -82,7 +82,7 @@ def compare(level: str, quick: bool, peers: bool = True) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         data = write_codes(past, Path(folder))
         quickest = float("inf")
-        for miner in MINERS if peers else QUICKEST:
+        for miner in MINERS if peers and not quick else QUICKEST:
             one = apart("peers.py", miner, data, 10, seconds=PATIENCE / 4)
             table.rows.append((f"{miner}, all over", one.seconds, one.seconds / both, one.ended))
             quickest = min(quickest, one.seconds if one.done else float("inf"))

@@ -103,7 +103,7 @@ def compare(level: str, quick: bool) -> Table:
         labels = past.product_vocabulary
         found: dict[str, Outcome] = {}
         for miner in MINERS:
-            one = found[miner] = apart("peers.py", miner, data, least, seconds=60 if quick else PATIENCE)
+            one = found[miner] = apart("peers.py", miner, data, least, seconds=PATIENCE)
             pairs = [[labels[a], labels[b]] for a, b in one.findings.get("pairs", [])]
             kept_too = holds(pairs, after) if one.done else float("nan")
             table.rows.append(

@@ -52,12 +52,12 @@ def stream(size: str, path: str, out: str) -> None:
     tell(out, time.perf_counter() - start, baskets=model.n_baskets)
 
 
-def baskets(size: str, out: str) -> None:
-    """One pass over 200,000 products in baskets of one size."""
+def baskets(size: str, items: str, out: str) -> None:
+    """One pass over so many products in baskets of one size."""
     import omba
 
     n, rng = int(size), np.random.default_rng(0)
-    lists = [rng.choice(2_000, n, replace=False).tolist() for _ in range(max(1, 200_000 // n))]
+    lists = [rng.choice(2_000, n, replace=False).tolist() for _ in range(max(1, int(items) // n))]
     given = omba.Baskets.from_lists(lists)
     model = omba.OMBA(epochs=1, categories=False)
     model.partial_fit(given)
@@ -95,13 +95,17 @@ def suite(quick: bool) -> list[Table]:
 
             path = Path(folder) / "world.parquet"
             n = max(1, round(rows / ROWS_A_BASKET))
-            synthetic(baskets=n, products=20_000, users=100_000, days=365).write(path)
+            size = {"products": 500, "users": 200, "days": 10} if quick else {"products": 20_000, "users": 100_000}
+            synthetic(baskets=n, **{"days": 365, **size}).write(path)
             return apart("scale.py", "stream", rows, path, seconds=1_800)
 
         rows = [3_000, 10_000] if quick else [100_000, 1_000_000, 10_000_000, 30_000_000]
         by_rows, _ = grown("A year of so many rows, read and learned day by day", "rows", rows, stream, ("baskets",))
     sizes = [2, 20] if quick else [2, 10, 100, 1_000]
-    by_size, slope = grown("A basket of so many products", "products", sizes, lambda n: apart("scale.py", "baskets", n))
+    items = 4_000 if quick else 200_000
+    by_size, slope = grown(
+        "A basket of so many products", "products", sizes, lambda n: apart("scale.py", "baskets", n, items)
+    )
     by_size.bar("exponent in the size of a basket", slope, "at most", 1.3)
     return [by_products, by_rows, by_size]
 

@@ -17,19 +17,27 @@ settings.register_profile("omba", deadline=None)
 settings.load_profile("omba")
 
 
-TOGETHER = ("tests/spark", "tests/dashboard", "tests/reproduce", "tests/live", "tests/service", "tests/cli")
-"""Folders that take longest, so that they are begun first; of the first two, all tests go to one worker each, since
-they share a Spark session and a browser."""
+TOGETHER = ("tests/spark", "tests/dashboard")
+"""Folders whose tests all go to one worker each, since they share a Spark session and a browser."""
+FIRST = (
+    *TOGETHER, "tests/reproduce/test_reproduce.py", "tests/test_benchmarks.py", "tests/service/test_serve.py",
+    "tests/live/test_live_kill.py", "tests/model/test_compiled.py", "tests/service", "tests/live", "tests/attack",
+    "tests/cli", "tests/reproduce", "tests/rules/test_standing.py", "tests/evaluation", "tests/baselines",
+)  # fmt: skip
+"""What takes longest is begun first, in this order: begun last, it would keep the others waiting for one worker."""
 
 
 def group_of(nodeid):
     """What one worker runs in one go: a file, whose fixtures are then made once, or a folder that shares even more."""
-    return next((folder for folder in TOGETHER[:2] if nodeid.startswith(folder)), nodeid.partition("::")[0])
+    return next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
+
+
+def place_of(nodeid):
+    return next((place for place, start in enumerate(FIRST) if nodeid.startswith(start)), len(FIRST))
 
 
 def pytest_collection_modifyitems(items):
-    first = {folder: place for place, folder in enumerate(TOGETHER)}
-    items.sort(key=lambda item: first.get("/".join(item.nodeid.split("/")[:2]), len(first)))
+    items.sort(key=lambda item: place_of(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)

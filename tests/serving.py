@@ -10,6 +10,7 @@ import omba
 from omba.live.keeper import Keeper
 from omba.service import create_app
 from omba.service.server import bind_socket, make_server
+from patience import PATIENCE
 
 WORLD = omba.datasets.synthetic(baskets=2_000, products=120, users=50, days=28, pairs=6, seed=5)
 SMALL = {"dim": 16, "epochs": 2, "pairs": 20_000}
@@ -33,9 +34,9 @@ def served(folder: Path, *arguments, **options):
         server = make_server(app, up.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
         thread.start()
-        assert up.wait(30)
+        assert up.wait(PATIENCE)
         try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as client:
+            with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=PATIENCE) as client:
                 yield client
         finally:
             server.should_exit = True

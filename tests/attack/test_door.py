@@ -16,6 +16,7 @@ from omba.service.http.limits import Limits
 from omba.service.http.tokens import Tokens
 from omba.service.state import resident
 from omba.service.views.rule_key import key_of
+from patience import PATIENCE, wait_until
 from serving import learn, served
 
 BASKET = {"products": [{"id": "tea", "price": 2.5}, {"id": "milk"}]}
@@ -41,7 +42,7 @@ def learned(tmp_path_factory):
 
 def connect(client):
     found = socket.create_connection((client.base_url.host, client.base_url.port))
-    found.settimeout(60)
+    found.settimeout(PATIENCE)
     return found
 
 
@@ -286,7 +287,7 @@ def test_when_too_many_connections_wait_the_oldest_give_way_and_health_is_answer
         held = [ends.enter_context(connect(client)) for _ in range(60)]
         for one in held:
             one.sendall(b"GET /rules HTTP/1.1\r\n")
-        assert httpx.get(f"{str(client.base_url).rstrip('/')}/health").status_code == 200
+        assert httpx.get(f"{str(client.base_url).rstrip('/')}/health", timeout=PATIENCE).status_code == 200
         assert answer_of(held[0]) == b""
 
 
@@ -298,14 +299,6 @@ def test_heads_that_stay_unfinished_hold_little_memory_together(tmp_path, monkey
             one.sendall(b"GET /rules HTTP/1.1\r\nX-Long: " + b"x" * 40_000)
         assert answer_of(held[0]) == b""
         assert client.get("/health").status_code == 200
-
-
-def wait_until(condition):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not come to that")
 
 
 def test_slow_bodies_of_one_client_are_bounded_and_leave_room_for_the_others(tmp_path, inbox):

@@ -1,4 +1,4 @@
-"""The demo: a few weeks of real groceries, from data to rules, report and model."""
+"""The demo: a few days of real groceries, from data to rules, report and model."""
 
 import contextlib
 import io
@@ -20,10 +20,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(folder):
-    """What a demo of three weeks prints, on standard output and beside it."""
+    """What a demo of ten days prints, on standard output and beside it."""
     said, aside = io.StringIO(), io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(said), contextlib.redirect_stderr(aside):
-        assert run(["demo", "--until", "2017-01-22", "--json", "rules.json"]) == 0
+        assert run(["demo", "--until", "2017-01-11", "--json", "rules.json"]) == 0
     return said.getvalue(), aside.getvalue()
 
 
@@ -41,7 +41,7 @@ def test_the_demo_leaves_a_report_and_a_model_and_says_where(printed, folder):
     assert "omba-demo/report.html" in out
     assert "omba rules --model omba-demo/model" in out
     assert (folder / "omba-demo" / "report.html").read_text().startswith("<!doctype html>")
-    assert omba.OMBA.load(folder / "omba-demo" / "model").n_windows == 21
+    assert omba.OMBA.load(folder / "omba-demo" / "model").n_windows == 10
 
 
 def test_the_demo_says_what_became_of_the_rows(printed):
@@ -73,5 +73,5 @@ def test_the_dashboard_opens_on_what_the_demo_left(printed, folder):
     line = next(line for line in printed[0].splitlines() if "omba serve" in line)
     with contextlib.chdir(folder), served(Path(shlex.split(line)[-1])) as client:
         told = client.get("/status").json()
-        assert (told["windows_closed"], told["products"] > 1_000, len(told["history"])) == (21, True, 1)
+        assert (told["windows_closed"], told["products"] > 1_000, len(told["history"])) == (10, True, 1)
         assert client.get("/today").json()["strongest"]

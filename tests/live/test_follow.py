@@ -319,7 +319,7 @@ def test_the_command_follows_until_it_is_stopped_and_goes_on(world, tmp_path, ca
 
     def stop_when(learned):
         begin = time.monotonic()
-        while omba.live.status(model)["baskets_learned"] < learned and time.monotonic() - begin < 60:
+        while omba.live.status(model)["baskets_learned"] < learned and time.monotonic() - begin < 120:
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 

@@ -61,7 +61,7 @@ def opened(folder, every="1d", lateness="0", history=None, **more):
 def wait_until(condition):
     begin = time.monotonic()
     while not (found := condition()):
-        assert time.monotonic() - begin < 60
+        assert time.monotonic() - begin < 120
         time.sleep(0.02)
     return found
 

@@ -10,6 +10,7 @@ from omba.errors import StoreError
 from omba.live import Inbox, Learner, start, status
 from omba.store import ModelFolder
 from omba.store.frame import segments
+from patience import wait_until
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
 
@@ -130,13 +131,3 @@ def test_learning_anew_does_not_touch_the_journal_of_a_running_service(folder, t
     assert inbox.accept(day(2)).accepted == 20
     inbox.close()
     assert take(folder, 3).windows.learned == 40
-
-
-def wait_until(condition):
-    import time
-
-    for _ in range(3_000):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it never came")

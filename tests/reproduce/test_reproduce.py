@@ -1,4 +1,4 @@
-"""Every experiment on a fortnight of real baskets, and the report of them: whole, resumable, honest about its scale."""
+"""Every experiment on a few days of real baskets, and the report of them: whole, resumable, honest about its scale."""
 
 import csv
 import json
@@ -18,9 +18,9 @@ TINY = Scale(
     "tiny",
     windows=2,
     few=1,
-    until=((CJ, "2017-01-09"), (PRODUCTS, "2017-01-05"), (TF, "2000-11-07")),
-    split="2017-01-07",
-    dates=("2017-01-04", "2017-01-08"),
+    until=((CJ, "2017-01-06"), (PRODUCTS, "2017-01-04"), (TF, "2000-11-04")),
+    split="2017-01-04",
+    dates=("2017-01-03", "2017-01-05"),
     sweeps=(("dim", (50, 300)), ("negatives", (3,)), ("tau", (0.1,))),
     pairs=2_000,
     methods=("pop", "lift", "triple2vec", "omba-no-value", "omba-paper", "omba"),

@@ -29,15 +29,27 @@ def learned(days, standing):
     return rules, model
 
 
-def test_a_first_look_finds_what_mining_finds(days):
-    rules, model = learned(days[:8], Standing(top=200, antecedents=1))
+@pytest.fixture(scope="module")
+def week(days):
+    """The rules of a first look, and the model."""
+    return learned(days[:8], Standing(top=200, antecedents=1))
+
+
+@pytest.fixture(scope="module")
+def fortnight(days):
+    """The rules six days after the look, and those that mining everything finds then."""
+    rules, model = learned(days, Standing(top=200, antecedents=1))
+    return rules, mine_rules(model, 200, antecedents=1)
+
+
+def test_a_first_look_finds_what_mining_finds(week):
+    rules, model = week
 
     assert rules.to_pandas().equals(mine_rules(model, 200, antecedents=1).to_pandas())
 
 
-def test_days_after_a_look_nearly_all_rules_are_those_of_mining_everything(days):
-    rules, model = learned(days, Standing(top=200, antecedents=1))
-    wanted = mine_rules(model, 200, antecedents=1)
+def test_days_after_a_look_nearly_all_rules_are_those_of_mining_everything(fortnight):
+    rules, wanted = fortnight
 
     assert len(pairs(rules) & pairs(wanted)) >= 190
     both = rules.to_pandas().merge(wanted.to_pandas(), on=["antecedents", "consequents"], suffixes=("", "_wanted"))
@@ -45,13 +57,11 @@ def test_days_after_a_look_nearly_all_rules_are_those_of_mining_everything(days)
     assert (both["expected_lift_low"] == both["expected_lift_low_wanted"]).all()
 
 
-def test_pairs_bought_since_the_look_are_among_the_rules(days):
-    standing = Standing(top=200, antecedents=1)
-    before, _ = learned(days[:8], standing)
-    after, model = learned(days, Standing(top=200, antecedents=1))
+def test_pairs_bought_since_the_look_are_among_the_rules(week, fortnight):
+    (before, _), (after, wanted) = week, fortnight
 
     new = pairs(after) - pairs(before)
-    assert new & pairs(mine_rules(model, 200, antecedents=1))
+    assert new & pairs(wanted)
 
 
 def test_a_look_is_due_every_so_many_windows(days):

@@ -16,11 +16,11 @@ import pytest
 from omba.cli import run
 from omba.errors import OmbaError
 from omba.service.server import ServerPlan, bind_socket
+from patience import PATIENCE
 from serving import WORLD, learn
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
 QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-PATIENCE = 120
 
 
 class Running:
@@ -42,7 +42,7 @@ class Running:
         line = self.process.stdout.readline()
         found = re.search(r"http://\S+", line)
         assert found, line + self.process.stderr.read()
-        self.client = httpx.Client(base_url=found[0], timeout=60)
+        self.client = httpx.Client(base_url=found[0], timeout=PATIENCE)
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
@@ -224,7 +224,7 @@ def test_a_host_that_others_can_reach_asks_for_a_token(tmp_path, capsys):
     assert token not in said.err
     with serving(tmp_path, *SMALL, "--host", "0.0.0.0") as service:
         port = service.client.base_url.port
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as other:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as other:
             assert other.get("/status").status_code == 401
             allowed = {"Authorization": f"Bearer {token}"}
             assert other.get("/status", headers=allowed).status_code == 200

@@ -1,7 +1,5 @@
 """The service: every answer is what the model, its rules and its history say, asked in plain Python."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from omba.service.views.rule_index import NUMBERS, RuleIndex, plain
 from omba.service.views.rule_key import key_of
 from omba.service.views.suggest import blend_of, exact_features, parts_of, rough_scores, suggest
 from omba.store import ModelFolder
+from patience import wait_until
 from serving import WORLD, learn, served
 
 
@@ -361,10 +360,7 @@ def test_a_new_state_is_seen_whole_without_a_restart(tmp_path):
     with served(tmp_path) as client:
         assert get(client, "/products")["total"] == 0
         learn(tmp_path)
-        for _ in range(100):
-            if get(client, "/status")["products"]:
-                break
-            time.sleep(0.1)
+        wait_until(lambda: get(client, "/status")["products"])
         assert get(client, "/rules")["total"] > 0
 
 

@@ -9,6 +9,7 @@ import pytest
 from omba.errors import StoreError
 from omba.live import Inbox
 from omba.service.routes.baskets import FastPath
+from patience import PATIENCE
 from serving import served
 
 
@@ -36,7 +37,7 @@ def test_requests_that_share_a_sync_get_their_own_receipts(tmp_path, inbox, monk
     with served(tmp_path, inbox) as client:
 
         def post(first):
-            with httpx.Client(base_url=client.base_url, timeout=60) as own:
+            with httpx.Client(base_url=client.base_url, timeout=PATIENCE) as own:
                 found = []
                 for number in range(first, first + 40):
                     size = 1 + number % 3

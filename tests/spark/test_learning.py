@@ -19,8 +19,6 @@ from omba import spark
 from omba.baskets import Baskets
 from omba.cli import app
 from omba.errors import InputError, SparkError
-from omba.evaluation.metrics import mrr, ranks
-from omba.evaluation.retrieval import Task, queries
 from omba.rules.lsh import nearest_pairs
 from omba.spark.cluster import map_arrow
 from omba.spark.nearest import nearest
@@ -62,25 +60,6 @@ def test_a_loaded_model_goes_on(session: Any, world: Baskets, tmp_path: Path) ->
     assert same(second, spark.OMBA(partitions=2, dim=8).fit(world))
     with pytest.raises(InputError, match="before"):
         second.partial_fit(windows[0])
-
-
-def test_two_executors_learn_groceries_as_well_as_one_process(session: Any, journey: Baskets) -> None:
-    baskets = journey.between(None, "2017-03-06")
-    asked = {found.first: found for found in queries(baskets, Task(windows=4, every="week"), 0)}
-    whole, parts = omba.OMBA(dim=100), spark.OMBA(partitions=2, dim=100)
-    ranked: dict[str, list[Any]] = {"whole": [], "parts": []}
-    first = 0
-    with on_spark(session, baskets).cut("week") as windows:
-        for theirs, ours in zip(baskets.windows("week"), windows, strict=True):
-            if first in asked:
-                ranked["whole"].append(ranks(whole.score_queries(asked[first])))
-                ranked["parts"].append(ranks(parts.score_queries(asked[first])))
-            whole.partial_fit(theirs)
-            parts.partial_fit(ours)
-            first += len(theirs)
-    found = {name: mrr(np.concatenate(each)) for name, each in ranked.items()}
-    assert found["whole"] > 0.5
-    assert abs(found["parts"] - found["whole"]) < 0.01, found
 
 
 def test_evaluate_asks_before_it_learns(session: Any, world: Baskets) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,8 @@ import omba
 from omba import spark
 from omba.baskets import Baskets
 from omba.errors import SparkError
+from omba.evaluation.metrics import mrr, ranks
+from omba.evaluation.retrieval import Task, queries
 from omba.spark import failures, window
 from omba.spark.cluster import check, java_version
 from omba.spark.window import LocalWindow
@@ -31,6 +34,25 @@ def test_parts_count_what_one_process_counts(world: Baskets) -> None:
     assert np.array_equal(whole.spaces[0].memory.mass, parts.spaces[0].memory.mass)
     assert np.allclose(whole.prices.sums, parts.prices.sums)
     assert np.array_equal(whole.prices.histogram, parts.prices.histogram)
+
+
+def test_two_parts_learn_groceries_as_well_as_one_process(journey: Baskets) -> None:
+    # Executors learn the same bytes as these parts: see test_learning.
+    baskets = journey.between(None, "2017-02-13")
+    asked = {found.first: found for found in queries(baskets, Task(windows=4, every="week"), 0)}
+    whole, parts = omba.OMBA(dim=100), spark.OMBA(partitions=2, dim=100)
+    ranked: dict[str, list[Any]] = {"whole": [], "parts": []}
+    first = 0
+    for week in baskets.windows("week"):
+        if first in asked:
+            ranked["whole"].append(ranks(whole.score_queries(asked[first])))
+            ranked["parts"].append(ranks(parts.score_queries(asked[first])))
+        whole.partial_fit(week)
+        parts.partial_fit(week)
+        first += len(week)
+    found = {name: mrr(np.concatenate(each)) for name, each in ranked.items()}
+    assert found["whole"] > 0.5
+    assert abs(found["parts"] - found["whole"]) < 0.01, found
 
 
 def test_negatives_from_a_pool_come_as_often_as_from_all(monkeypatch: pytest.MonkeyPatch) -> None:
