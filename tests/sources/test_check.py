@@ -27,6 +27,8 @@ def odd_shop() -> pa.Table:
         for n in range(112)
     ]
     rows += [(f"c{n}", "10001a", "PRODUCT 1", "2017-03-05", 2.0, 1, n) for n in range(3)]
+    rows += [(f"b{n}", "GIFT1", "GIFT VOUCHER OF A FRIEND", "2017-01-05", 10.0, 1, 1) for n in range(5)]
+    rows += [(f"b{n}", "10900A", "PRODUCT 1", "2017-01-06", 2.0, 1, 1) for n in range(2)]
     rows += [(f"b{n}", "POST", "POSTAGE", "2017-01-05", float(1 + n**2), 1, 1) for n in range(30)]
     rows += [("d1", "10002A", "PRODUCT 2", "2017-03-05", 2.0, 1, 7)] * 3
     rows += [("d2", "10002A", "mailout", "2017-03-05", 900.0, 1, 7), ("d3", "10003A", "?", "2017-03-05", 0.0, 5, 7)]
@@ -46,7 +48,7 @@ def test_a_check_finds_everything_that_is_odd_with_a_figure_an_example_and_a_rem
     kinds = {finding.kind: finding for finding in found}
     assert set(kinds) == {
         "gaps", "duplicates", "returns", "no sales", "prices out of line", "two codes", "not a product", "nobody",
-        "names in conflict", "no name",
+        "names in conflict", "no name", "left out", "one name, several codes",
     }  # fmt: skip
     assert kinds["gaps"].example.endswith("days after 2017-04-28")
     assert (kinds["duplicates"].count, kinds["duplicates"].example) == (2, "'10002A' 3 times in 'd1'")
@@ -54,7 +56,10 @@ def test_a_check_finds_everything_that_is_odd_with_a_figure_an_example_and_a_rem
     assert (kinds["no sales"].count, kinds["no sales"].example) == (1, "basket 'd3'")
     assert kinds["two codes"].example == "'10001a' and '10001A'"
     assert "--fold" in kinds["two codes"].remedy
-    assert kinds["not a product"].example.startswith("'POST', POSTAGE")
+    assert kinds["not a product"].example.startswith("'GIFT1', GIFT VOUCHER")
+    assert (kinds["left out"].count, kinds["left out"].example) == (30, "'POST'"), "of postage there is no doubt"
+    assert "--exclude none" in kinds["left out"].remedy
+    assert kinds["one name, several codes"].example == "'PRODUCT 1': '10001A', '10001a', '10900A'"
     assert "--exclude" in kinds["not a product"].remedy
     assert kinds["nobody"].example == "customer '0'"
     assert "'PRODUCT 2', 'mailout'" in kinds["names in conflict"].example
@@ -69,6 +74,13 @@ def test_what_is_folded_and_left_out_is_odd_no_more() -> None:
 
     assert not kinds & {"two codes", "not a product"}
     assert "left out" in kinds
+
+
+def test_nothing_is_left_out_unasked_where_that_is_said() -> None:
+    kinds = {finding.kind: finding for finding in omba.check(odd_shop(), exclude="none")}
+
+    assert "left out" not in kinds
+    assert kinds["not a product"].example.startswith("'POST', POSTAGE")
 
 
 def test_a_clean_file_has_nothing_odd(tmp_path: Path, capsys) -> None:
@@ -87,7 +99,7 @@ def test_the_command_prints_findings_writes_json_and_a_page(tmp_path: Path, caps
     assert [finding["kind"] for finding in said["findings"]][:2] == ["gaps", "duplicates"]
     assert "--fold folds them" in page.read_text()
     assert run(["check", str(tmp_path / "shop.parquet")]) == 0
-    assert "POSTAGE" in capsys.readouterr().out
+    assert "'POST'" in capsys.readouterr().out
 
 
 def test_learning_says_what_bears_on_the_rules_in_short(tmp_path: Path, capsys) -> None:
@@ -96,11 +108,13 @@ def test_learning_says_what_bears_on_the_rules_in_short(tmp_path: Path, capsys) 
     assert run(["learn", str(tmp_path / "shop.parquet"), "--model", str(tmp_path / "m"), "--dim", "4"]) == 0
     said = capsys.readouterr().err
     assert "two codes: 1 codes" in said
-    assert "not a product: 1 codes" in said
+    assert "not a product: 1 more codes" in said
+    assert "left out 1 codes that are no products beyond doubt (--exclude none keeps them): 'POST' (POSTAGE)" in said
+    assert "one name, several codes: 1 names" in said
     assert "customer '0' is nobody" in said
 
 
 def test_a_real_file_tells_its_twins_its_postage_and_its_names() -> None:
     found = {} if not REAL.exists() else {finding.kind: finding.count for finding in omba.check(REAL)}
 
-    assert not found or (found["two codes"], found["not a product"], found["names in conflict"]) == (148, 20, 427)
+    assert not found or (found["two codes"], found["not a product"], found["names in conflict"]) == (147, 10, 426)

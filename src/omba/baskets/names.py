@@ -72,6 +72,21 @@ these codes
         names = [re.sub(r"[\W_]", "", name or "").casefold() for name in self.names]
         return _number(codes), _number(names)
 
+    @cached_property
+    def _second_codes(self) -> NDArray[np.bool_]:
+        """Which products are spelt like another one that is in more baskets."""
+        counts = np.zeros(len(self.labels), np.int64) if self.counts is None else self.counts
+        _, groups, sizes = np.unique(self._groups[0], return_inverse=True, return_counts=True)
+        best = np.zeros(len(sizes), np.int64)
+        np.maximum.at(best, groups, counts)
+        return np.asarray((sizes[groups] > 1) & (counts < best[groups]))
+
+    def suspect(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Whether that a pair was never bought together may only be how codes were typed: both are one product, or one
+        is a second spelling of another's code."""
+        odd = self._second_codes
+        return np.asarray(self.alike(left, right) | odd[left] | odd[right])
+
     def alike(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether both products of each pair of rows may be one product under two codes.
 

@@ -23,7 +23,7 @@ PATIENCE = 2.0
 """Seconds after which a person is told what is looked at."""
 LARGE = 5_000_000
 """Rows from which on `omba learn` does not look for what is odd by itself."""
-SAID = ("two codes", "not a product", "nobody", "prices out of line", "names in conflict")
+SAID = ("two codes", "not a product", "nobody", "prices out of line", "names in conflict", "one name, several codes")
 """What `omba learn` says too, since it bears on the rules."""
 
 

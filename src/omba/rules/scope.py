@@ -42,8 +42,8 @@ class Scope:
         How well the pair is known: observed, rare or unseen; None where it does not matter.
     bounds
         Columns that follow from the counts, the vectors or the forecast, and the least and the most they may be.
-    alike
-        Tells which pairs may be one product under two codes: never bought together, they are no suggestion.
+    suspect
+        Tells of which pairs it may be due to the spelling of codes that they never met: they are no suggestion.
     groups
         The family of each product, where it matters whether both are of one.
     within
@@ -56,7 +56,7 @@ class Scope:
     consequent: int = -1
     status: str | None = None
     bounds: Sequence[Bound] = ()
-    alike: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
+    suspect: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
     groups: NDArray[np.int64] | None = None
     within: bool = False
 
@@ -81,9 +81,9 @@ class Scope:
             known &= within(given.prices, where.min_price, where.max_price)
         families = given.catalogue.families if where.families is not None else None
         groups = None if families is None else families.groups
-        alike = given.catalogue.product_names.alike
+        suspect = given.catalogue.product_names.suspect
         one_family = where.families == "within"
-        return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), alike, groups, one_family)
+        return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), suspect, groups, one_family)
 
     @property
     def pairs(self) -> int:
@@ -98,8 +98,8 @@ class Scope:
             passes &= members[left] | members[right]
         if self.status is not None:
             passes &= status(count, seen) == self.status
-        if self.alike is not None:
-            passes &= seen | ~self.alike(left, right)
+        if self.suspect is not None:
+            passes &= seen | ~self.suspect(left, right)
         if self.groups is not None:
             passes &= (self.groups[left] == self.groups[right]) == self.within
         return np.asarray(passes)

@@ -105,7 +105,7 @@ def check_stream(stream: SortedStream, step: Callable[[str], None] = lambda what
     findings: list[Oddity] = []
     for question in (
         look.gaps, look.duplicates, look.returns, look.unpaid, look.prices, look.twins, look.non_products,
-        look.excluded, look.nobodies, look.names, look.nameless,
+        look.excluded, look.nobodies, look.names, look.namesakes, look.nameless,
     ):  # fmt: skip
         step(question.__name__.replace("_", " "))
         findings += question()
@@ -241,10 +241,12 @@ class _Look:
         found = find_non_products(self.engine, self.named, "price" in self.roles)
         if found:
             one = found[0]
+            more = "more " if self.report.dropped[EXCLUDED] else ""
+            baskets = sum(one.baskets for one in found)
             codes = ",".join(one.code for one in found[:8])
             yield Oddity(
                 "not a product",
-                f"{len(found):,} codes seem to be no products, in {sum(one.baskets for one in found):,} baskets",
+                f"{len(found):,} {more}codes seem to be no products, in {baskets:,} baskets",
                 len(found), f"{one.code!r}, {one.name or 'without a name'}: {', '.join(one.clues)}",
                 f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
             )  # fmt: skip
@@ -253,7 +255,10 @@ class _Look:
         rows = self.report.dropped[EXCLUDED]
         if rows:
             codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))
-            yield Oddity("left out", f"{rows:,} rows are no products, as told", rows, codes, "left out by --exclude")
+            yield Oddity(
+                "left out", f"{rows:,} rows are no products", rows, codes,
+                "left out, by --exclude or beyond doubt; --exclude none keeps them",
+            )  # fmt: skip
 
     def nobodies(self) -> Iterator[Oddity]:
         for user in self.stream.identity.nobody:
@@ -276,6 +281,25 @@ class _Look:
             yield Oddity(
                 "names in conflict", f"{n:,} products go by several names", n, f"{product!r}: {shown}",
                 "the name it mostly and lately has counts",
+            )  # fmt: skip
+
+    def namesakes(self) -> Iterator[Oddity]:
+        """Products of one name under codes that are not spelt alike: one that was numbered anew, or two that the name
+        does not tell apart."""
+        if not self.named:
+            return
+        plain = "ltrim(upper(regexp_replace(product::VARCHAR, '\\s', '', 'g')), '0')"
+        shared = (
+            f"SELECT value, list(product::VARCHAR ORDER BY product) AS codes FROM best0 WHERE product IN "
+            f"(SELECT product {KEPT}) GROUP BY value HAVING count(DISTINCT {plain}) > 1"
+        )
+        n, codes = self.ask(f"SELECT count(*), coalesce(sum(len(codes)), 0)::BIGINT FROM ({shared})")
+        if n:
+            name, some = self.ask(f"SELECT value, codes FROM ({shared}) ORDER BY len(codes) DESC, value LIMIT 1")
+            shown = ", ".join(map(repr, some[:3]))
+            yield Oddity(
+                "one name, several codes", f"{n:,} names are of {codes:,} codes that are not spelt alike", n,
+                f"{name!r}: {shown}", "codes are shown beside the names; --fold FILE folds those that are one product",
             )  # fmt: skip
 
     def nameless(self) -> Iterator[Oddity]:

@@ -11,8 +11,8 @@ from omba.baskets.identity import Identity
 from omba.errors import InputError
 from omba.sources.twins import flatten, read_fold
 
-AUTO = "auto"
-"""Asks for what is found without a doubt."""
+AUTO, NONE = "auto", "none"
+"""Ask for all that is found; and that nothing be left out, not even what is no product beyond doubt."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Cleaning:
         Codes and the ones they are folded into: a mapping, or a CSV file of two columns; `auto` finds them.
     exclude
         Products to leave out: patterns such as `POST` and `gift_*`, in a list, in a text apart by commas, or in a file
-        with one a line; `auto` finds what is no product.
+        with one a line; `auto` leaves out all that seems to be no product, `none` not even what is none beyond doubt.
     known
         What a model remembers of earlier files; it holds here too.
     """
@@ -44,6 +44,11 @@ class Cleaning:
         """Whether what is no product is to be found."""
         return AUTO in self._patterns()
 
+    @property
+    def excludes_sure(self) -> bool:
+        """Whether what is no product beyond doubt is left out."""
+        return NONE not in self._patterns()
+
     def identity(self) -> Identity:
         """What is known before a row is read."""
         given: dict[str, str] = {}
@@ -51,7 +56,7 @@ class Cleaning:
             given = {str(code): str(target) for code, target in self.fold.items()}
         elif self.fold is not None and self.fold != AUTO:
             given = read_fold(self.fold)
-        patterns = [pattern for pattern in self._patterns() if pattern != AUTO]
+        patterns = [pattern for pattern in self._patterns() if pattern not in (AUTO, NONE)]
         known = self.known
         return Identity(
             dict(known.kinds),

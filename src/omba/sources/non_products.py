@@ -2,8 +2,9 @@
 
 Postage, carriage, manual lines, discounts and samples are known by how they behave: their code is made otherwise than
 those of nearly all products, their price is anything, and their name says what they are. Two of the three clues must
-agree. A customer called 0, `nan` or `guest` who owns a large part of all baskets is nobody: his baskets stay, without
-him.
+agree; there is no doubt where a code unlike the others has a name of nothing but such words, or prices that are
+anything as well, and those are left out unasked. A customer called 0, `nan` or `guest` who owns a large part of all
+baskets is nobody: his baskets stay, without him.
 """
 
 from __future__ import annotations
@@ -42,12 +43,15 @@ class NonProduct:
         Baskets with it.
     clues
         What speaks against it.
+    sure
+        Whether there is no doubt.
     """
 
     code: str
     name: str | None
     baskets: int
     clues: tuple[str, ...]
+    sure: bool
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,13 @@ def find_non_products(engine: Engine, named: bool, priced: bool) -> list[NonProd
     rows = engine.execute(
         f"SELECT product::VARCHAR AS code, {name}, count(DISTINCT basket), "
         f"regexp_matches(product::VARCHAR, '^[0-9]'), {price}, "
-        f"regexp_matches(lower(product::VARCHAR || ' ' || coalesce({name}, '')), {literal(word)}) "
+        f"regexp_matches(lower(product::VARCHAR || ' ' || coalesce({name}, '')), {literal(word)}), "
+        rf"coalesce(regexp_full_match(lower({name}), '(({WORDS})\W*)+'), false) "
         "FROM rows WHERE drop_reason IS NULL GROUP BY product ORDER BY 3 DESC, 1"
     )
     numbered = sum(row[3] for row in rows) >= USUAL * len(rows)
     found = []
-    for code, called, baskets, digit, low, high, least, said in rows:
+    for code, called, baskets, digit, low, high, least, said, nothing_else in rows:
         clues = []
         if numbered and not digit:
             clues.append("a code unlike the others")
@@ -81,8 +86,19 @@ def find_non_products(engine: Engine, named: bool, priced: bool) -> list[NonProd
         if least is not None and (least < 0 or (baskets >= FEW and high > VARIES * max(low, 0.005))):
             clues.append(f"prices from {low:,.2f} to {high:,.2f}")
         if len(clues) > 1:
-            found.append(NonProduct(code, called, baskets, tuple(clues)))
+            odd = numbered and not digit
+            found.append(NonProduct(code, called, baskets, tuple(clues), odd and (nothing_else or len(clues) > 2)))
     return found
+
+
+def has_odd_codes(engine: Engine) -> bool:
+    """Whether nearly all codes are made alike and some are not: a quick look before a long one."""
+    kinds = engine.execute(
+        "SELECT count(*), count(*) FILTER (WHERE regexp_matches(product, '^[0-9]')) FROM "
+        "(SELECT DISTINCT product::VARCHAR AS product FROM rows WHERE drop_reason IS NULL)"
+    )
+    products, numbered = kinds[0]
+    return bool(products > numbered >= USUAL * products)
 
 
 def find_nobodies(engine: Engine) -> list[Nobody]:

@@ -13,7 +13,7 @@ from omba.sources.cleaning import Cleaning, as_pattern
 from omba.sources.columns import Columns
 from omba.sources.engine import Engine, identifier, literal
 from omba.sources.labels import label_sql
-from omba.sources.non_products import find_nobodies, find_non_products
+from omba.sources.non_products import find_nobodies, find_non_products, has_odd_codes
 from omba.sources.numbers import number_sql
 from omba.sources.source import Column, Source
 from omba.sources.times import read_times
@@ -63,14 +63,24 @@ def _clean(
         shown = ", ".join(f"{twin.code!r} into {twin.of!r}" for twin in twins[:3])
         report.notes.append(f"folded {len(twins):,} codes that differ by case, spaces or zeros alone: {shown}")
         _make_view(engine, roles, clock, identity)
-    if cleaning.excludes_itself and (found := find_non_products(engine, named, "price" in roles)):
-        identity.exclude += [as_pattern(one.code) for one in found if as_pattern(one.code) not in identity.exclude]
-        shown = ", ".join(f"{one.code!r} ({one.name})" for one in found[:3])
-        report.notes.append(f"left out {len(found):,} codes that are no products: {shown}")
+    if _exclude(engine, cleaning, identity, named, "price" in roles, report):
         _make_view(engine, roles, clock, identity)
     if "price" in roles and _find_unpaid(engine):
         _make_view(engine, roles, clock, identity, unpaid=True)
     return identity
+
+
+def _exclude(engine: Engine, cleaning: Cleaning, identity: Identity, named: bool, priced: bool, report: Report) -> bool:
+    """Leave out what is no product: all that is found, where that is asked for, else what is none beyond doubt."""
+    if not cleaning.excludes_itself and not (cleaning.excludes_sure and named and has_odd_codes(engine)):
+        return False
+    found = [one for one in find_non_products(engine, named, priced) if one.sure or cleaning.excludes_itself]
+    identity.exclude += [as_pattern(one.code) for one in found if as_pattern(one.code) not in identity.exclude]
+    if found:
+        shown = ", ".join(f"{one.code!r} ({one.name})" for one in found[:3])
+        how = "" if cleaning.excludes_itself else " beyond doubt (--exclude none keeps them)"
+        report.notes.append(f"left out {len(found):,} codes that are no products{how}: {shown}")
+    return bool(found)
 
 
 def _make_view(engine: Engine, roles: dict[str, str], clock: Clock, identity: Identity, unpaid: bool = False) -> None:

@@ -83,7 +83,7 @@ class PairIndex:
         both = np.concatenate([partners, other])
         counts = np.append(count, np.zeros(len(other), np.int64))
         # What was never bought with the product and may be the same one under another code is no suggestion.
-        scope = replace(self._scope, alike=given.catalogue.product_names.alike)
+        scope = replace(self._scope, suspect=given.catalogue.product_names.suspect)
         pairs = self._candidates(np.full(len(both), row), both, counts, scope)
         pairs = pairs.best(given, DEFAULT_ORDER, len(pairs))
         chosen = np.append(np.flatnonzero(pairs.seen)[:n], np.flatnonzero(~pairs.seen)[:n])
