@@ -30,6 +30,27 @@ OPERATIONS = [
     if mode is GenerationMode.POSITIVE or "parameters" in operation or "requestBody" in operation
 ]
 
+NAMES = {
+    ("get", "/status"): "status_status_get", ("get", "/metrics"): "metrics_metrics_get",
+    ("get", "/today"): "today_today_get", ("get", "/health"): "health_health_get",
+    ("get", "/rules"): "rules_rules_get", ("get", "/rules/diff"): "diff_rules_diff_get",
+    ("get", "/rules/{key}"): "rule_rules__key__get", ("get", "/explain"): "explain_explain_get",
+    ("get", "/products"): "products_products_get", ("get", "/products/{id}"): "product_products__id__get",
+    ("get", "/users"): "users_users_get", ("get", "/categories"): "categories_categories_get",
+    ("get", "/families"): "families_families_get", ("get", "/names"): "names_names_get",
+    ("get", "/map"): "products_map_map_get", ("get", "/rank"): "rank_rank_get",
+    ("post", "/rank"): "rank_posted_rank_post", ("get", "/customers/{id}"): "customer_customers__id__get",
+    ("post", "/baskets"): "baskets_baskets_post",
+}  # fmt: skip
+"""What operations are called in the schema: clients are generated from it, and their methods go by these names."""
+
+
+def test_operations_keep_the_names_that_generated_clients_know_them_by():
+    found = {(method, path): one["operationId"] for path, methods in PATHS.items() for method, one in methods.items()}
+
+    assert {each: found.get(each) for each in NAMES} == NAMES
+    assert len(set(found.values())) == len(found)
+
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):

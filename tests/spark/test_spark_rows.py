@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from bad_rows import MATRIX, matrix_baskets, matrix_drops, matrix_rows, table_of
 from omba import spark
 from omba.baskets.reasons import UNPAID
 from omba.errors import InputError, SparkError
+from omba.spark.delimited import read_delimited
 from sparks import framed
 
 
@@ -43,6 +45,24 @@ def test_a_users_day_is_the_same_basket_on_spark(session: Any) -> None:
         found = {row.basket: row.products for row in ours.frame.collect()}
         assert found == {basket.id: basket.products for basket in local}, kind
         assert ours.report().dropped == local.report.dropped
+
+
+@pytest.mark.parametrize(
+    ("codes", "users"),
+    [(["007", "12", "7", "12"], ["1.0", "1.0", "2", "2"]), (["7", "12", "7", "-5"], ["02", "02", "2", "2"])],
+)
+def test_labels_in_csv_are_whole_numbers_only_if_all_of_them_are_written_so(
+    session: Any, tmp_path: Path, codes: list[str], users: list[str]
+) -> None:
+    rows = [f"{number // 2},{code},{user},1.5" for number, (code, user) in enumerate(zip(codes, users, strict=True))]
+    # Two files, of which one alone would be of numbers.
+    for name, some in (("one", rows[:2]), ("two", rows[2:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["basket,product,user,price", *some]) + "\n")
+    frame = read_delimited(session, f"{tmp_path}/*.csv", ",", {"basket": "basket"})
+
+    found = {row.basket: (row.user, row.products, row.prices) for row in spark.read_baskets(frame).frame.collect()}
+    local = omba.read_baskets(f"{tmp_path}/*.csv")
+    assert found == {one.id: (one.user, sorted(one.products), [1.5] * len(one.products)) for one in local}
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def learn_on_spark(job: LearningJob, master: str, stop: StopRequest) -> OMBA:
         job.remember(begun)
         model = spark.OMBA.of(begun)
         terminal.say(f"starting Spark on {master}", "dim")
-        frame = _frame(spark.session(master), job.source)
         named = {} if is_built_in(job.source) else job.columns.named()
         named.pop("store", None)
+        frame = _frame(spark.session(master), job.source, named)
         baskets: SparkBaskets = spark.read_baskets(frame, **named, identity=model.identity).between(None, job.until)
         if model.n_windows and baskets.clock is model.clock:
             baskets = baskets.between(model.clock.show(model.last_time + 1))
@@ -48,16 +48,17 @@ def learn_on_spark(job: LearningJob, master: str, stop: StopRequest) -> OMBA:
     return model
 
 
-def _frame(session: Any, source: str) -> Any:
+def _frame(session: Any, source: str, named: dict[str, Any]) -> Any:
     """A built-in data set or files, as a data frame; Spark reads files wherever it can reach them."""
     from omba.spark.cluster import quietly
+    from omba.spark.delimited import read_delimited
     from omba.spark.failures import plainly
 
     if is_built_in(source):
         with quietly():
             return session.createDataFrame(load(source).to_arrow())
     reader = spark_reader(source)
-    sep = "\t" if is_tabbed(source) else ","
-    options = {"header": True, "inferSchema": True, "sep": sep} if reader == "csv" else {}
     with plainly(f"reading {source!r}"):
-        return session.read.options(**options).format(reader).load(source)
+        if reader == "csv":
+            return read_delimited(session, source, "\t" if is_tabbed(source) else ",", named)
+        return session.read.format(reader).load(source)

@@ -29,7 +29,7 @@ def rank(
     return answer(suggestions(served, [name for name in products if name], user or None, n, at))
 
 
-@router.post("/rank", response_model=schemas.Suggestions, responses=UNREADABLE)
+@router.post("/rank", response_model=schemas.Suggestions, responses=UNREADABLE, operation_id="rank_posted_rank_post")
 def post_rank(served: Served, asked: schemas.Ranking) -> Response:
     """What goes best with a basket and its customer, as above."""
     names = [item.id if isinstance(item, schemas.Item) else item for item in asked.products]
