@@ -54,7 +54,7 @@ class Setting:
 SETTINGS = {
     setting.name: setting
     for setting in (
-        Setting("dim", 300, "length of each vector", 1, 4096),
+        Setting("dim", 300, "length of each vector", 2, 4096),
         Setting("learning_rate", 0.1, "η of Eq. 8, before AdaGrad", 1e-6, 10.0),
         Setting("negatives", 5, "negatives drawn for each product", 1, 100),
         Setting("tau", 0.1, "how much a basket the model agrees with slows its own learning (Eq. 8)", 0.0, 100.0),

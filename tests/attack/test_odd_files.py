@@ -60,6 +60,18 @@ def test_a_window_of_absurd_length_is_refused(sales, tmp_path, capsys, span):
         refused(capsys, "learn", sales, "--model", str(tmp_path / "m"), option, span)
 
 
+@pytest.mark.parametrize("option", ["--dim 1", "--dim 0", "--dim=-5", "--dim 9999999", "--epochs 0", "--every 0s"])
+@pytest.mark.parametrize("follow", [[], ["--follow"]])
+def test_a_setting_out_of_bounds_is_refused(sales, tmp_path, capsys, option, follow):
+    refused(capsys, "learn", sales, "--model", str(tmp_path / "m"), *option.split(), *follow)
+
+
+@pytest.mark.parametrize("lateness", ["99999999d", "9" * 30 + "h", "-1d", "²"])
+def test_a_lateness_of_absurd_length_is_refused(sales, tmp_path, capsys, lateness):
+    refused(capsys, "learn", sales, "--follow", "--model", str(tmp_path / "m"), f"--lateness={lateness}")
+    refused(capsys, "serve", "--port", "0", "--model", str(tmp_path / "m"), f"--lateness={lateness}")
+
+
 @pytest.mark.parametrize("date", ["99999-01-01", "-0001-01-01", "²", "1e999", "0001-01-01T00:00+14:00"])
 def test_a_date_out_of_range_is_refused_as_an_option_and_in_a_file(sales, tmp_path, model, capsys, date):
     refused(capsys, "learn", sales, "--model", str(tmp_path / "m"), "--until", date)

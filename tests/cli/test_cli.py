@@ -330,7 +330,7 @@ MISTAKES = {
     "a column of a built-in": ("learn complete-journey --model {tmp}/m --basket x", "leave it out"),
     "a date that is none": ("learn {sales} --model {tmp}/m --until soon", "'soon' is not a date"),
     "a window that is none": ("learn {sales} --model {tmp}/m --every fortnight", "'fortnight' is not known"),
-    "a setting out of bounds": ("learn {sales} --model {tmp}/m --dim 0", "from 1 to 4096"),
+    "a setting out of bounds": ("learn {sales} --model {tmp}/m --dim 0", "from 2 to 4096"),
     "a setting that is no number": ("learn {sales} --model {tmp}/m --dim many", "'--dim'"),
     "a value that is none": ("learn {sales} --model {tmp}/m --value high", "--value is 'high'"),
     "a model under a file": ("learn {sales} --model {sales}/m", "sales.csv"),

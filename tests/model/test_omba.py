@@ -179,7 +179,7 @@ def test_an_unknown_product_suggests_the_nearest_names():
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("dim", 0, "dim is 0: it must lie from 1 to 4096"),
+        ("dim", 0, "dim is 0: it must lie from 2 to 4096"),
         ("dim", 2.5, "dim is 2.5: it takes a whole number"),
         ("learning_rate", -1.0, "learning_rate is -1.0"),
         ("value", "dear", "value is 'dear'"),

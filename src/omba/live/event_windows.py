@@ -82,6 +82,11 @@ class Windows:
         """Baskets that wait for the end of their window."""
         return len(self.latecomers) + sum(map(len, self.open.values()))
 
+    @property
+    def returns_met(self) -> int:
+        """Baskets of returns only so far, with those that wait for the end of their window."""
+        return self.returns + self.latecomers.returns + sum(one.returns for one in self.open.values())
+
     def move(self, tick: int) -> Iterator[Baskets]:
         """Time has moved on to a moment: the windows that are over, in order of time."""
         if self.read < self.next:

@@ -272,7 +272,7 @@ class Learner:
             **({} if lost is None else {"baskets_lost": max(0, lost)}),
             baskets_read=windows.next,
             baskets_quarantined=quarantined,
-            baskets_of_returns=windows.returns,
+            baskets_of_returns=windows.returns_met,
             baskets_learned=windows.learned,
             baskets_late=windows.late,
             windows_closed=windows.closed_windows,

@@ -35,6 +35,8 @@ class OpenWindow:
         self.sizes, self.items, self.prices, self.quantities = array("q"), array("i"), array("d"), array("d")
         self.users, self.stores, self.times = array("i"), array("i"), array("q")
         self.numbers = array("q")
+        self.returns = 0
+        """Baskets of returns only, of which nothing is learned."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -53,6 +55,7 @@ class OpenWindow:
         self.times.append(tick)
         self.numbers.append(number)
         self.sizes.append(len(kept))
+        self.returns += not kept
         self.items.extend(items)
         self.prices.extend(prices)
         self.quantities.extend(quantities)
@@ -64,16 +67,12 @@ class OpenWindow:
         """The number of the oldest basket here."""
         return min(self.numbers, default=None)
 
-    @property
-    def returns(self) -> int:
-        """Baskets of returns only, of which nothing is learned."""
-        return self.sizes.count(0)
-
     def extend(self, other: OpenWindow) -> None:
         """Take in what came earlier and belonged nowhere else; `other` is empty afterwards."""
         for name in ("numbers", "sizes", "items", "prices", "quantities", "users", "stores", "times"):
             getattr(self, name).extend(getattr(other, name))
             setattr(other, name, array(getattr(other, name).typecode))
+        self.returns, other.returns = self.returns + other.returns, 0
 
     def window(self, clock: Clock, start: int | None, stop: int | None) -> Baskets:
         """The baskets as a window: in time order, each product once a basket, baskets with nothing in them left out."""
