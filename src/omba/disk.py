@@ -102,6 +102,14 @@ def replace_folder(place: Path, what: str) -> Iterator[Path]:
     sync(place.parent)
 
 
+def remove_folder(place: Path) -> None:
+    """Remove a folder so that nobody meets it half removed; what a crash leaves aside goes by `remove_asides`."""
+    aside = aside_of(place)
+    shutil.rmtree(aside, ignore_errors=True)
+    place.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
 def aside_of(place: Path) -> Path:
     """Where a file or folder is written before it takes its place."""
     return place.with_name(place.name + ASIDE)

@@ -1,14 +1,13 @@
 """`make attack`: what an attacker would try, for five minutes or as many as are given, against a service on loopback.
 
 Each part is a function of a scene (a service and its folder) and a moment to stop at; it returns how often it tried
-what, and raises where something gave way. A part more is a line in `PARTS`. All traffic goes to loopback, no part
-opens more than some hundred connections, and all of it stops by itself.
+what, and raises where something gave way. A part more is a line in `PARTS`, among which the time is shared out. All
+traffic goes to loopback, no part opens more than some hundred connections, and all of it stops by itself.
 """
 
-import json
+import logging
 import random
 import socket
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -20,53 +19,24 @@ from time import monotonic, sleep
 import httpx
 
 sys.path.append(str(Path(__file__).parent.parent))
+sys.path.append(str(Path(__file__).parent.parent / "live"))
 
+from odd_input import ODD, attempt, options, write_odd_file
+from test_live_kill import kill_under_load
+from test_random_damage import damage_once, make_folder
+
+from conftest import Nursery
 from omba.live import Inbox, start
 from omba.service.http.limits import Limits
 from serving import learn, served
 
-ODD = [
-    "",
-    "²",
-    "--5",
-    "9" * 40,
-    "\x1b[2J",
-    "a\nb",
-    "%00",
-    "../../etc/passwd",
-    "99999-01-01",
-    "-0001-01-01",
-    "1e999",
-    "x" * 3_000,
-]
 PATHS = [
-    "/rules",
-    "/rules/diff",
-    "/rules/{}",
-    "/products",
-    "/products/{}",
-    "/rank",
-    "/explain",
-    "/today",
-    "/names",
-    "/users",
-]
+    "/rules", "/rules/diff", "/rules/{}", "/products", "/products/{}", "/rank", "/explain", "/today", "/names",
+    "/users", "/customers/{}", "/categories", "/map",
+]  # fmt: skip
 NAMES = [
-    "at",
-    "from",
-    "to",
-    "since",
-    "q",
-    "limit",
-    "offset",
-    "sort",
-    "product",
-    "min_lift",
-    "id",
-    "products",
-    "user",
-    "n",
-]
+    "at", "from", "to", "since", "q", "limit", "offset", "sort", "product", "min_lift", "id", "products", "user", "n",
+]  # fmt: skip
 
 
 @dataclass
@@ -77,6 +47,7 @@ class Scene:
     inbox: Inbox
     folder: Path
     chance: random.Random
+    place: Path
 
     def connect(self):
         found = socket.create_connection((self.client.base_url.host, self.client.base_url.port), timeout=30)
@@ -150,41 +121,63 @@ def long_heads(scene, until):
     return tried
 
 
-def odd_files_and_options(scene, until):
-    """The tests of odd files, options and poisoned snapshots."""
-    return run_tests("attack/test_odd_files.py", "attack/test_poisoned_snapshot.py")
+def odd_files(scene, until):
+    """Files of sales with odd values, bytes changed or missing, or not what their names say."""
+    tried = Counter()
+    while monotonic() < until:
+        tried[attempt(["check", write_odd_file(scene.place, scene.chance)])] += 1
+    return tried
+
+
+def odd_options(scene, until):
+    """Commands with an odd value somewhere."""
+    tried = Counter()
+    sales = scene.place / "sales.csv"
+    sales.write_text("basket_id,timestamp,product\n" + "".join(f"{k // 3},2017-01-01,p{k % 7}\n" for k in range(60)))
+    commands = options(str(scene.folder), str(sales), scene.place)
+    while monotonic() < until:
+        odd = scene.chance.choice(ODD)
+        tried[attempt([one.replace("{}", odd) for one in scene.chance.choice(commands)])] += 1
+    return tried
 
 
 def damage(scene, until):
-    """The tests of damaged, missing and older files: at random, one by one, and in backups."""
-    live = ("live/test_damage.py", "live/test_losses.py", "live/test_backup.py")
-    return run_tests("attack/test_random_damage.py", *live)
+    """Files of a model folder cut, changed or gone, one at a time."""
+    folder, tried = make_folder(scene.place / "whole"), Counter()
+    while monotonic() < until:
+        tried[damage_once(folder, scene.place / "damaged", scene.chance)] += 1
+    return tried
 
 
 def kills(scene, until):
-    """Processes that are killed at every step and fifty times at random, compared to the bit with undisturbed ones."""
-    return run_tests("live/test_live_kill.py")
-
-
-def run_tests(*names):
-    files = [str(Path(__file__).parent.parent / name) for name in names]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--no-header", *files], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-2_000:]
-    return Counter({"runs": 1})
+    """Who accepts and who learns are killed at random under load, and what they learn is compared to the bit."""
+    nursery = Nursery()
+    # What is left of the time is for finishing what was begun.
+    stop = monotonic() + 0.6 * (until - monotonic())
+    try:
+        killed = kill_under_load(
+            nursery, scene.place, BASKETS, lambda killed: killed.total() >= KILLS and monotonic() > stop
+        )
+    finally:
+        nursery.close()
+    return Counter({f"kills of who {role}s": times for role, times in killed.items()}) + Counter(acknowledged=BASKETS)
 
 
 PARTS = {
+    "kills": kills,
+    "damage": damage,
+    "odd files": odd_files,
+    "odd options": odd_options,
     "poison": poison,
     "slow clients": slow_clients,
     "long heads": long_heads,
-    "odd files": odd_files_and_options,
-    "damage": damage,
-    "kills": kills,
 }
+BASKETS, KILLS = 5_000, 10
+"""Baskets sent while processes are killed, and how often they are killed at least."""
 
 
 def main(minutes: float) -> int:
-    failed = 0
+    begin, failed = monotonic(), 0
     with tempfile.TemporaryDirectory() as place, ExitStack() as ends:
         folder = Path(place) / "model"
         learn(folder)
@@ -193,17 +186,23 @@ def main(minutes: float) -> int:
         # Without one, baskets would wait for ever, and the service would say that it is not well.
         ends.callback(start(folder).stop)
         client = ends.enter_context(served(folder, inbox, limits=Limits(rate=1e9, seconds=5.0)))
-        scene = Scene(client, inbox, folder, random.Random(19))
-        for name, part in PARTS.items():
+        # What is sent here is garbage, and there is no need to be told each time.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        for left, (name, part) in zip(range(len(PARTS), 0, -1), PARTS.items(), strict=True):
+            room = Path(place) / name
+            room.mkdir()
+            scene = Scene(client, inbox, folder, random.Random(19), room)
+            # What one part took longer than its share, the others have less.
+            share = max(1.0, (begin + 60 * minutes - monotonic()) / left)
             try:
-                tried = part(scene, monotonic() + 60 * minutes / len(PARTS))
+                tried = part(scene, monotonic() + share)
                 scene.check()
             except AssertionError as error:
                 failed += 1
-                print(f"{name}: GAVE WAY: {error}")
+                print(f"{name}: GAVE WAY: {error}", flush=True)
             else:
-                print(f"{name}: {json.dumps(dict(sorted(tried.items())))}", flush=True)
-    print("something gave way" if failed else "everything held")
+                print(f"{name}: {', '.join(f'{what} {n:,}' for what, n in sorted(tried.items()))}", flush=True)
+    print(f"{'something gave way' if failed else 'everything held'}, in {monotonic() - begin:.0f} s")
     return 1 if failed else 0
 
 

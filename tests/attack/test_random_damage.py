@@ -44,8 +44,11 @@ def learn(folder, days, history="1d"):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    return make_folder(tmp_path_factory.mktemp("damage") / "model")
+
+
+def make_folder(folder):
     """Three days learned or open, and three more that only the journal holds, in several segments."""
-    folder = tmp_path_factory.mktemp("damage") / "model"
     with pytest.MonkeyPatch.context() as small:
         small.setattr("omba.store.journal.SEGMENT_BASKETS", 30)
         learn(folder, range(1, 4))
@@ -81,22 +84,26 @@ def try_to_learn(folder):
         return 0, str(error)
 
 
+def damage_once(folder, copy, chance):
+    """Hurt one file of a copy, and learn from it: what came of it, which is never that baskets are gone unsaid."""
+    shutil.copytree(folder, copy)
+    file = chance.choice([one for one in sorted(copy.rglob("*")) if one.is_file() and one.name != "lock"])
+    where = file.relative_to(copy)
+    how = hurt(file, chance)
+    worst = max(LEVELS[one.state] for one in examine(ModelFolder(copy)))
+    found, refusal = try_to_learn(copy)
+    if refusal:
+        assert "\n" not in refusal, f"{how} {where}"
+        assert worst == 2, f"{how} {where}: refused ({refusal}), and the doctor had found nothing"
+    else:
+        assert found == DAYS * BASKETS, f"{how} {where}: {DAYS * BASKETS - found} baskets were lost without a word"
+    shutil.rmtree(copy)
+    return "refused in a sentence" if refusal else "nothing lost"
+
+
 @pytest.mark.slow
 def test_one_damaged_file_is_refused_in_a_sentence_or_costs_no_basket(folder, tmp_path):
-    chance, outcomes = random.Random(11), Counter()
-    for trial in range(TRIALS):
-        copy = shutil.copytree(folder, tmp_path / f"{trial}")
-        file = chance.choice([one for one in sorted(copy.rglob("*")) if one.is_file() and one.name != "lock"])
-        where = file.relative_to(copy)
-        how = hurt(file, chance)
-        worst = max(LEVELS[one.state] for one in examine(ModelFolder(copy)))
-        found, refusal = try_to_learn(copy)
-        if refusal:
-            assert "\n" not in refusal, f"{how} {where}"
-            assert worst == 2, f"{how} {where}: refused ({refusal}), and the doctor had found nothing"
-        else:
-            assert found == DAYS * BASKETS, f"{how} {where}: {DAYS * BASKETS - found} baskets were lost without a word"
-        outcomes["refused in a sentence" if refusal else "nothing lost"] += 1
-        shutil.rmtree(copy)
+    chance = random.Random(11)
+    outcomes = Counter(damage_once(folder, tmp_path / f"{trial}", chance) for trial in range(TRIALS))
     print(f"{TRIALS} damages: {dict(outcomes)}")
     assert min(outcomes.values()) > TRIALS // 10

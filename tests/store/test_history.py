@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -164,6 +165,26 @@ def test_thinning_keeps_the_last_entry_of_a_day(tmp_path: Path) -> None:
     shown = [entry.shown for entry in history.entries]
     assert shown[-2:] == ["2017-10-05 12:00:00", "2017-10-05 18:00:00"]
     assert shown[:-2] == ["2017-10-03 18:00:00", "2017-10-04 18:00:00", "2017-10-05 06:00:00"]
+
+
+def test_an_entry_that_is_being_removed_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    history, removed, real = History(tmp_path, Keep(last=2, daily=0, monthly=0)), [], shutil.rmtree
+
+    def look_half_way(place: Path, **options: bool) -> None:
+        if (place / "entry.json").exists():
+            removed.append(place)
+            (place / "entry.json").unlink()
+            assert len(history.entries) == 2
+        real(place, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", look_half_way)
+    for day in range(1, 5):
+        record(history, tick(f"2017-10-0{day}"))
+    assert len(removed) == 2
+    assert not caplog.records
+    assert len(list(tmp_path.glob("at-*"))) == 2
 
 
 def test_a_stream_without_time_is_asked_by_the_number_of_the_window(tmp_path: Path) -> None:

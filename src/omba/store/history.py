@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from omba.baskets import Clock, Label, Moment, find_label
-from omba.disk import ASIDE, FAILURES, reason, remove_asides, replace, replace_folder
+from omba.disk import ASIDE, FAILURES, reason, remove_asides, remove_folder, replace, replace_folder
 from omba.errors import InputError, SettingError, SnapshotError, UnknownError, nearest
 from omba.rules.diff import TABLES_ONLY, Diff, compare, diff
 from omba.rules.pair_counts import PairCounts
@@ -355,7 +354,7 @@ class History:
         kept = self.keep.of([entry.tick for entry in entries], clock)
         for entry in entries:
             if entry.tick not in kept:
-                shutil.rmtree(entry.folder)
+                remove_folder(entry.folder)
 
 
 _said: set[str] = set()
