@@ -172,6 +172,8 @@ PARTS = {
     "slow clients": slow_clients,
     "long heads": long_heads,
 }
+ENDING = 15.0
+"""Seconds for what has begun to end, in each part and of the whole."""
 BASKETS, KILLS = 5_000, 10
 """Baskets sent while processes are killed, and how often they are killed at least."""
 
@@ -193,7 +195,7 @@ def main(minutes: float) -> int:
             room.mkdir()
             scene = Scene(client, inbox, folder, random.Random(19), room)
             # What one part took longer than its share, the others have less.
-            share = max(1.0, (begin + 60 * minutes - monotonic()) / left)
+            share = max(1.0, (begin + 60 * minutes - ENDING - monotonic()) / left)
             try:
                 tried = part(scene, monotonic() + share)
                 scene.check()
