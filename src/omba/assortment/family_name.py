@@ -55,5 +55,8 @@ def _listed(texts: Sequence[str]) -> str:
         return ""
     if len(texts) <= LISTED and sum(map(len, texts)) <= 40:
         return ", ".join(texts)
-    shown = ", ".join(texts[:2])
-    return f"{shown}, …" if len(shown) <= 40 else "…"
+    for first in (2, 1):
+        shown = ", ".join(texts[:first])
+        if len(shown) <= 40:
+            return f"{shown}, …"
+    return "…"

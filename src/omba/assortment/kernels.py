@@ -36,3 +36,51 @@ def share_words(
         same_kind = ends[a[k], 0] == ends[b[k], 0] or ends[a[k], 1] == ends[b[k], 1]
         if common > 1 or telling or same_kind:
             shares[k] = min(2.0 * common / total + (bonus if same_kind else 0.0), 1.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def meet_pairs(
+    a: Ints,
+    b: Ints,
+    offsets: Ints,
+    users: Rows,
+    bought: NDArray[np.float32],
+    visits: NDArray[np.float32],
+    expected: Floats,
+    customers: Ints,
+) -> None:
+    """Over the customers who buy both products of each pair: the sum of n_a·n_b / N, and how many they are."""
+    for k in range(len(a)):
+        i, j = offsets[a[k]], offsets[b[k]]
+        last_i, last_j = offsets[a[k] + 1], offsets[b[k] + 1]
+        while i < last_i and j < last_j:
+            if users[i] == users[j]:
+                expected[k] += bought[i] * bought[j] / visits[users[i]]
+                customers[k] += 1
+                i += 1
+                j += 1
+            elif users[i] < users[j]:
+                i += 1
+            else:
+                j += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def meet_all(
+    users: Rows,
+    bought: NDArray[np.float32],
+    remembered: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    visits: NDArray[np.float32],
+    expected: Floats,
+    customers: Ints,
+) -> None:
+    """The same of one product, bought by these users so often, with every product they remember."""
+    for k in range(len(users)):
+        user = users[k]
+        for place in range(remembered.shape[1]):
+            row = remembered[user, place]
+            if row < 0:
+                break
+            expected[row] += bought[k] * counts[user, place] / visits[user]
+            customers[row] += 1

@@ -18,6 +18,7 @@ from omba.cli.evaluate import evaluate
 from omba.cli.families import families
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
+from omba.cli.relations import complements, substitutes
 from omba.cli.report import report
 from omba.cli.reproduce import reproduce
 from omba.cli.rules import explain, rules
@@ -35,6 +36,8 @@ for command in (
     learn,
     rules,
     families,
+    substitutes,
+    complements,
     explain,
     similar,
     rank,

@@ -44,6 +44,10 @@ def rules(
     season: Annotated[
         str | None, typer.Option(help="'any' for rules of a season, 'none' for all year, or a month: Dec.")
     ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(help="complement, substitute, variant, 'same customers', 'different customers' or unclear."),
+    ] = None,
     length: Annotated[int | None, typer.Option(min=2, help="Rules of so many products on both sides.")] = None,
     minimum: Annotated[
         list[str] | None, typer.Option("--min", metavar="COLUMN=NUMBER", help="A bound on any column: lift=5.")
@@ -71,7 +75,7 @@ def rules(
     where = Filter(
         product, antecedent, consequent, category, min_price, max_price, status, length,
         minimum=bounds(minimum), maximum=bounds(maximum), text=text, season=season,
-        families="within" if within else None,
+        families="within" if within else None, relation=relation,
     )  # fmt: skip
     if top > MANY:
         terminal.say(f"up to {top:,} rules are looked for: of a large shop that takes minutes", "dim")
@@ -104,6 +108,9 @@ def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
     """The printed table: the usual columns, and the one that was sorted by."""
     columns = [*STRONG, "status"]
     rows = [[*row, status] for row, status in zip(strong_rows(found), found["status"], strict=True)]
+    if any(found["relation"]):
+        columns.append("relation")
+        rows = [[*row, relation] for row, relation in zip(rows, found["relation"].tolist(), strict=True)]
     if any(found.seasons):
         columns.append("season")
         rows = [[*row, season] for row, season in zip(rows, found.seasons, strict=True)]

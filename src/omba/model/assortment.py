@@ -8,8 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from omba.assortment.families import FEWEST, Families, find_families
+from omba.assortment.habits import Habits
 from omba.assortment.name_groups import NameGroups
+from omba.assortment.relations import LIKELY, RELATIONS, Relations
 from omba.baskets.alignment import align
+from omba.model.memory import VISITS
 
 if TYPE_CHECKING:
     from omba.model.omba import OMBA
@@ -36,6 +39,7 @@ class Assortment:
         self._titles: list[str] = []
         self._groups = NameGroups([], [])
         self._families: Families | None = None
+        self._relations: Relations | None = None
 
     def families(self) -> Families:
         """The families of the model as it is."""
@@ -54,11 +58,44 @@ class Assortment:
             )
         return self._families
 
+    def relations(self) -> Relations:
+        """What the products of the model as it is are to each other."""
+        families = self.families()
+        if self._relations is None:
+            model, n = self.model, len(self.groups())
+            memory = model.spaces[0].memory
+            habits = Habits.of(memory.rows, memory.counts, memory.totals[:, VISITS], n)
+            self._relations = Relations(
+                habits,
+                model.product_counts[:n],
+                model.n_baskets,
+                model.evidence.pairs,
+                families,
+                self.groups().category_numbers,
+            )
+        return self._relations
+
+    def related(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
+        """The products likeliest to be in a relation to one, with its probability: (row, probability).
+
+        Among those as likely the ones that stand in the same contexts come first: whose vectors lie alike to those of
+        all other products.
+        """
+        found = self.relations().of_product(row)
+        chances = found.chances[:, RELATIONS.index(kind)].copy()
+        chances[(self.model.product_counts < FEWEST) | (np.arange(len(chances)) == row)] = 0.0
+        likely = np.flatnonzero(chances >= LIKELY)
+        vectors = self.model.product_vectors
+        directions = vectors[likely] / (np.linalg.norm(vectors[likely], axis=1, keepdims=True) + 1e-12)
+        alike = directions @ (vectors.T @ (vectors @ vectors[row]))
+        order = np.lexsort((-alike, -np.round(chances[likely], 2)))[:n]
+        return [(int(other), float(chances[other])) for other in likely[order]]
+
     def _renew(self) -> None:
         """Forget what was worked out of an earlier state."""
         state = (self.model.n_windows, self.model.n_baskets)
         if state != self._state:
-            self._state, self._families = state, None
+            self._state, self._families, self._relations = state, None, None
 
     def groups(self) -> NameGroups:
         """What the names of the products say."""

@@ -544,6 +544,24 @@ class OMBA:
         """
         return self.assortment.families().table()
 
+    def substitutes(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
+        """The n products that are likeliest bought instead of one, each with the probability that it is.
+
+        Customers who buy both put them into one basket less often than their own habits would.
+        """
+        return self._related(product, "substitute", n)
+
+    def complements(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
+        """The n products that are likeliest bought with one, each with the probability that they belong together.
+
+        Customers who buy both put them into one basket more often than their own habits would.
+        """
+        return self._related(product, "complement", n)
+
+    def _related(self, product: Label, kind: str, n: int) -> list[tuple[Label, float]]:
+        found = self.assortment.related(self.row(product), kind, n)
+        return [(self.product_rows.vocabulary[row], chance) for row, chance in found]
+
     def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
         """How likely every product is to go into each query's basket too, (queries, products), higher is likelier.
 

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from omba.assortment.families import Families
+from omba.assortment.relations import Relations
 from omba.baskets import Label, find_label
 from omba.baskets.identity import Identity
 from omba.baskets.names import NAME, ProductNames, is_code, show
@@ -52,6 +53,8 @@ class Catalogue:
         Which codes are folded into others, and which are left out.
     find_families
         Tells which products are variants of one thing, when that is first asked for; None where it is not known.
+    find_relations
+        Tells what products are to each other, likewise.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -66,6 +69,7 @@ class Catalogue:
     seasons: Callable[[NDArray[np.integer]], list[str]] | None = None
     identity: Identity | None = None
     find_families: Callable[[], Families] | None = None
+    find_relations: Callable[[], Relations] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -74,6 +78,11 @@ class Catalogue:
     def families(self) -> Families | None:
         """Which products are variants of one thing; None where that is not known."""
         return None if self.find_families is None else self.find_families()
+
+    @cached_property
+    def relations(self) -> Relations | None:
+        """What products are to each other; None where that is not known."""
+        return None if self.find_relations is None else self.find_relations()
 
     @cached_property
     def rows(self) -> Mapping[Label, int]:

@@ -15,7 +15,7 @@ from omba.rules.mining_input import MiningInput
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-DEVIATIONS = 1.64
+DEVIATIONS = 3.0
 """Partners are compared by the low end of their lift, so many deviations of a Poisson count below it."""
 
 
@@ -73,7 +73,7 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
     left, right, count = (np.asarray(column, np.int64) for column in given.observed(FEWEST))
     lift = count * given.n_baskets / np.maximum(given.counts[left] * given.counts[right].astype(np.float64), 1.0)
     low, high = _spread(families, left, right, lift)
-    partner = _partners(families, left, right, lift, count)
+    partner = _partners(given, families, left, right, count)
     words = text.casefold().split()
     lines = []
     for number, (name, rows) in enumerate(zip(families.names, families.members, strict=True)):
@@ -104,18 +104,26 @@ def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[
     return low, high
 
 
-def _partners(families: Families, left: Rows, right: Rows, lift: Floats, count: Rows) -> Rows:
-    """The place of the pair that binds each family most surely to what is outside it, −1 where none does."""
-    sure = lift * (1.0 - DEVIATIONS / np.sqrt(count))
+def _partners(given: MiningInput, families: Families, left: Rows, right: Rows, count: Rows) -> Rows:
+    """The pair that stands for what binds each family most surely to what is outside it, by its place; −1 where none.
+
+    Families are compared as wholes: baskets with a product of both, over what the sales of both would bring. Of the two
+    the pair that is most often in one basket stands for them.
+    """
+    groups, sold = families.groups, np.bincount(families.groups, weights=given.counts)
     best = np.full(len(families), -1, np.int64)
-    for side, other in ((left, right), (right, left)):
-        outside = (families.family[side] >= 0) & (families.family[side] != families.family[other])
-        pairs = np.flatnonzero(outside & (sure > 1.0))
-        pairs = pairs[np.argsort(sure[pairs], kind="stable")]
-        chosen = np.full(len(families), -1, np.int64)
-        chosen[families.family[side[pairs]]] = pairs
-        better = (chosen >= 0) & ((best < 0) | (sure[chosen] > sure[best]))
-        best = np.where(better, chosen, best)
+    outside = np.flatnonzero(groups[left] != groups[right])
+    low, high = (pick(groups[left[outside]], groups[right[outside]]) for pick in (np.minimum, np.maximum))
+    order = np.lexsort((-count[outside], high, low))
+    outside, low, high = outside[order], low[order], high[order]
+    first = np.flatnonzero((np.diff(low, prepend=-1) != 0) | (np.diff(high, prepend=-1) != 0))
+    together = np.add.reduceat(count[outside], first) if len(first) else np.empty(0, np.int64)
+    chance = sold[low[first]] * sold[high[first]] / given.n_baskets
+    sure = together / np.maximum(chance, 1e-12) * (1.0 - DEVIATIONS / np.sqrt(np.maximum(together, 1)))
+    for place in np.flatnonzero(sure > 1.0)[np.argsort(sure[sure > 1.0], kind="stable")].tolist():
+        for group in (low[first[place]], high[first[place]]):
+            if group < len(families):
+                best[group] = outside[first[place]]
     return best
 
 

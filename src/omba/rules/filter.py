@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.relations import RELATIONS
 from omba.baskets import Label
 from omba.errors import InputError
 from omba.rules.rule_status import STATUSES
@@ -41,6 +42,7 @@ class FilterOptions(TypedDict, total=False):
     text: str | None
     season: str | None
     families: str | None
+    relation: str | None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Filter:
         `any` for rules of a season, `none` for those that hold all year, or a month such as `Dec` that the season has.
     families
         `between` for rules whose products are all of different families, `within` for those inside one family.
+    relation
+        What the products are to each other: `complement`, `substitute`, `variant`, `same customers`,
+        `different customers` or `unclear`.
     """
 
     product: Label | None = None
@@ -90,12 +95,15 @@ class Filter:
     text: str = ""
     season: str | None = None
     families: str | None = None
+    relation: str | None = None
 
     def __post_init__(self) -> None:
         if self.status is not None and self.status not in STATUSES:
             raise InputError(f"status {self.status!r} is not known: give one of {', '.join(STATUSES)}")
         if self.season is not None and self.season not in SEASONS:
             raise InputError(f"season {self.season!r} is not known: give one of {', '.join(SEASONS)}")
+        if self.relation not in (None, *RELATIONS):
+            raise InputError(f"relation {self.relation!r} is not known: give one of {', '.join(RELATIONS)}")
         if self.families not in (None, *FAMILIES):
             raise InputError(f"families {self.families!r} is not known: give one of {', '.join(FAMILIES)}")
         if self.min_price is not None and self.max_price is not None and self.min_price > self.max_price:
@@ -131,6 +139,8 @@ class Filter:
             fulfils &= rules["status"] == self.status
         if self.length is not None:
             fulfils &= rules.lengths == self.length
+        if self.relation is not None:
+            fulfils &= rules["relation"] == self.relation
         if self.season is not None:
             fulfils &= np.array([self._in_season(season) for season in rules.seasons], bool)
         for word in self.text.casefold().split():

@@ -73,6 +73,7 @@ def catalogue_of(model: OMBA) -> Catalogue:
         model.seasons.of,
         model.identity,
         model.assortment.families,
+        model.assortment.relations,
     )
 
 

@@ -20,6 +20,7 @@ from omba.rules.extras import extra
 from omba.rules.filter import Filter, FilterOptions
 from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.rule import Rule
+from omba.rules.rule_relations import rule_relations
 from omba.rules.rule_status import status
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ and what came together before it was watched, or was let go for a while, is not 
 
 RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
 """Columns in which the best come first when sorted upwards."""
+
+RELATION = ("relation", "relation_probability")
+"""What the products of a rule are to each other, and how likely, in tables of which that is known."""
 
 SEASON = "season"
 DERIVED = ("length", "price", SEASON)
@@ -129,7 +133,8 @@ class Rules:
         where rules do, and whether a count is a lower bound where one is."""
         names = tuple(NAMES) if self.catalogue.named else ()
         seasons, bounds = (SEASON,) if any(self.seasons) else (), (AT_LEAST,) if self.at_least.any() else ()
-        return (*COLUMNS[:2], *names, *COLUMNS[2:], *seasons, *bounds)
+        relations = RELATION if self.catalogue.find_relations is not None else ()
+        return (*COLUMNS[:2], *names, *COLUMNS[2:], *relations, *seasons, *bounds)
 
     @property
     def at_least(self) -> NDArray[np.bool_]:
@@ -182,6 +187,8 @@ class Rules:
             return measure(name, self.count, self.n_a, self.n_b, self.n)
         if name == "status":
             return status(self.count)
+        if name in RELATION:
+            return self.relations[RELATION.index(name)]
         if name == AT_LEAST:
             return np.zeros(len(self), bool)
         if name == "collisions":
@@ -197,6 +204,11 @@ class Rules:
             return np.full(len(self), np.nan)
         known = (*COLUMNS, *NAMES, AT_LEAST, *MEASURES, *DERIVED)
         raise UnknownError(f"column {name!r} is not known{nearest(name, known)}")
+
+    @cached_property
+    def relations(self) -> tuple[Column, Column]:
+        """What the products of each rule are to each other, and how likely; None and NaN where that is not known."""
+        return rule_relations(self)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""
@@ -268,7 +280,7 @@ class Rules:
             return pa.array([list(names) for names in values], pa.list_(pa.string()))
         if name == "collisions":
             return pa.array(values, pa.int64(), mask=np.asarray(values < 0))
-        if name in ("status", SEASON):
+        if name in ("status", "relation", SEASON):
             return pa.array(values.tolist(), pa.string())
         return pa.array(values, from_pandas=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Query
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
@@ -29,6 +30,9 @@ router = APIRouter(tags=["products"], responses=PROBLEMS)
 RULES, SIMILAR, TRACED, LOOKED_AT = 20, 20, 5, 200
 """Rules of each kind and similar products on a page; of those, how many are followed through time; how many
 neighbours are looked at for pairs that were never seen."""
+
+RELATED = 8
+"""Products bought instead of one and with it that its page has."""
 
 Limit = Annotated[int, Query(ge=1, le=schemas.MOST)]
 
@@ -70,9 +74,35 @@ def product(served: Served, view: Seen, id: str) -> Response:
             "observed": observed,
             "unseen": unseen,
             "similar": similar,
+            "substitutes": related(view, row, "substitute"),
+            "complements": related(view, row, "complement"),
+            "family": family_of(view, row),
             "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
         }
     )
+
+
+def related(view: View, row: int, kind: str) -> list[dict[str, Any]]:
+    """The products in a relation to one, with what that rests on; of the present alone."""
+    model = view.model
+    if model is None or row >= len(model.product_rows.vocabulary) or not model.n_baskets:
+        return []
+    found = model.assortment.related(row, kind, RELATED)
+    judged = model.assortment.relations().judge(np.full(len(found), row), np.array([other for other, _ in found], int))
+    return [
+        {
+            "id": view.product_index.labels[other],
+            "probability": round(chance, 4),
+            "sentence": judged.sentence(place),
+        }
+        for place, (other, chance) in enumerate(found)
+    ]
+
+
+def family_of(view: View, row: int) -> str | None:
+    """The name of a product's family; of the present alone."""
+    families = view.catalogue.families
+    return None if families is None or row >= len(families.family) else families.of_row(row)
 
 
 def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]:

@@ -50,7 +50,7 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
 
 def filter_of(asked: Any) -> Filter:
     """The filter that a request asks for."""
-    named = ("product", "antecedent", "consequent", "category", "min_price", "max_price", "status", "text")
+    named = ("product", "antecedent", "consequent", "category", "min_price", "max_price", "status", "relation", "text")
     bounds: dict[str, dict[str, float]] = {"min": {}, "max": {}}
     for end, bound in bounds.items():
         for name in ("length", *(name for name in NUMBERS if name != "price")):

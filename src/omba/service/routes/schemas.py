@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, create_model
 from typing_extensions import TypedDict
 
+from omba.assortment.relations import RELATIONS
 from omba.service.views.rule_index import FIELDS, NUMBERS
 
 MOST = 1_000
@@ -43,7 +44,9 @@ EXAMPLES: dict[str, Any] = {"status": "observed", "count": 312, "support": 0.012
 
 _fields: dict[str, Any] = {
     name: (
-        Literal["observed", "rare", "unseen"] if name == "status" else float | None,
+        {"status": Literal["observed", "rare", "unseen"], "relation": Literal[*RELATIONS] | None}.get(
+            name, float | None
+        ),
         Field(examples=[EXAMPLES[name]]) if name in EXAMPLES else Field(),
     )
     for name in FIELDS
@@ -180,6 +183,14 @@ class ProductPoint(Strict):
     top: list[Near]
 
 
+class Related(Strict):
+    """A product that is bought with or instead of another."""
+
+    id: Name
+    probability: float
+    sentence: str = Field(description="What that rests on.")
+
+
 class ProductPage(Strict):
     id: Name
     attributes: dict[str, Any]
@@ -189,6 +200,9 @@ class ProductPage(Strict):
     observed: list[Rule]
     unseen: list[Rule]
     similar: list[Similar]
+    substitutes: list[Related]
+    complements: list[Related]
+    family: str | None = Field(description="What the variants of one thing are called that it is one of.")
     history: list[ProductPoint]
 
 
@@ -349,6 +363,7 @@ class _RuleParameters(Strict):
     consequent: Text | None = None
     category: Text | None = None
     status: Literal["observed", "rare", "unseen"] | None = None
+    relation: Literal[*RELATIONS] | None = None  # type: ignore[valid-type]
     families: Literal["between", "within", "all"] = Field(
         "between", description="Rules between families of products, a line each; within one; or all of them."
     )
@@ -356,7 +371,7 @@ class _RuleParameters(Strict):
     max_price: float | None = None
     min_length: int | None = None
     max_length: int | None = None
-    sort: Literal["antecedents", "consequents", *FIELDS] | None = Field(  # type: ignore[valid-type]
+    sort: Literal["antecedents", "consequents", "status", *NUMBERS] | None = Field(  # type: ignore[valid-type]
         None, description="A field of the rules; unless given, by the low end of the expected lift."
     )
     order: Literal["asc", "desc"] | None = Field(None, description="Best first unless given.")

@@ -73,6 +73,7 @@ const NAMES = {
   expected_lift_high: "expected lift, high end",
   similarity: "closeness",
   value: "value",
+  relation_probability: "chance of the relation",
   price: "price",
   zhangs_metric: "Zhang’s metric",
   fishers_p: "Fisher’s p",

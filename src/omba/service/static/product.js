@@ -58,7 +58,7 @@ export class ProductView {
     fill(this.root,
       h("header.head", {}, h("p.kicker", {}, kinds(page)), h("h1", {}, label(page.id)),
         h("dl.facts", {}, fact("baskets", format.count(page.count)), fact("of all baskets", format.percent(page.support)),
-          page.price != null && fact("mean price", format.price(page.price))),
+          page.price != null && fact("mean price", format.price(page.price)), page.family && fact("family", h("a", { href: here("families", null, { q: page.family }) }, page.family))),
         h("p.actions", {}, h("a.button", { href: here("rules", null, { product: page.id }) }, "Its rules in the table"),
           h("a.button", { href: here("map", null, { product: page.id }) }, "On the map"),
           h("a.button", { href: here("basket", null, { p: page.id }) }, "Into a basket"))),
@@ -68,7 +68,10 @@ export class ProductView {
       h("div.pair", {},
         associations("Goes with", "Seen together; by the low end of the lift to expect.", page, page.observed),
         associations("Might go with", "Never in one basket so far, but bought alike.", page, byExpected(page.unseen))),
-      h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people: often one instead of the other."),
+      (page.substitutes.length || page.complements.length) > 0 && h("div.pair", {},
+        related("Belongs to it", "Customers who buy both take both at once more often than their habits explain.", page.complements),
+        related("Bought instead of it", "Customers who buy both hardly ever take both at once.", page.substitutes)),
+      h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people."),
         page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, h("span", {}, productLink(one.id), code(one.id)), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
           : h("p.none", {}, "It was met too seldom to say.")));
     if (sales) this.charts.push(new Chart(sales, () => salesChart(page.history), "Sales and price by window"));
@@ -102,6 +105,11 @@ export class ProductView {
 const kinds = (page) => Object.entries(page.attributes).filter(([name, value]) => value != null && !["product", "name"].includes(name)).map(([, value]) => String(value)).concat(nameOf(page.id) === String(page.id) ? [] : [`product ${page.id}`]).join(" · ");
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+const related = (title, said, products) => h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said), products.length
+  ? h("ol.rules", {}, products.map(({ id, probability, sentence }) => h("li", {}, h("span", {}, productLink(id), code(id)),
+    h("span.expect", {}, h("span.soft", { title: sentence }, format.percent(probability))), h("p.happened", {}, `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`))))
+  : h("p.none", {}, "None that is likely."));
 
 function closeness(similarity) {
   const bar = h("span.bar", { title: `cosine ${score(similarity)}` }, h("span"));

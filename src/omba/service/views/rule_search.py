@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.assortment.families import Families
+from omba.assortment.relations import RELATIONS
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
@@ -157,14 +158,14 @@ class RuleSearch:
         total = len(left)
         pairs = None
         bounds = {*where.minimum, *where.maximum}
-        if not bounds | {column} <= {*CHEAP, *OF_PRODUCTS}:
+        if not bounds | {column} <= {*CHEAP, *OF_PRODUCTS} or where.relation is not None:
             # A page far down needs as many pairs as lie above it.
             size = max(SHORTLIST, 2 * most)
             few = self._shortlist(pick, size, best=falling == (column not in rising))
             pairs = self.pair_index.candidates(left[few].astype(np.int64), right[few].astype(np.int64), count[few])
             keep = self._bounded(pairs, where)
             left, right, count, pairs = left[few][keep], right[few][keep], count[few][keep], pairs.take(keep)
-            total = total if bounds <= {*CHEAP, *OF_PRODUCTS} else len(left)
+            total = total if bounds <= {*CHEAP, *OF_PRODUCTS} and where.relation is None else len(left)
         mine = self._values(column, left, right, count, pairs)
         theirs = self._kept_values(table, column, inside)
         numbers = np.concatenate([theirs, mine])
@@ -293,6 +294,10 @@ class RuleSearch:
     def _bounded(self, pairs: Candidates, where: Filter) -> Longs:
         """The pairs within the bounds that speak of the forecast or the vectors."""
         keep = np.ones(len(pairs), bool)
+        relations = self.given.catalogue.relations
+        if where.relation is not None and relations is not None:
+            kind = relations.judge(pairs.antecedents[:, 0], pairs.consequent).kind
+            keep &= kind == RELATIONS.index(where.relation)
         for bound, least in ((where.minimum, True), (where.maximum, False)):
             for name, value in bound.items():
                 if name not in CHEAP and name not in OF_PRODUCTS:
@@ -309,6 +314,10 @@ class RuleSearch:
             return np.asarray(hashing.probability(pairs.similarity), np.float64)
         if column == "p_adjusted":
             return np.full(len(pairs), np.nan)
+        if column == "relation_probability":
+            relations = self.given.catalogue.relations
+            assert relations is not None
+            return relations.judge(pairs.antecedents[:, 0], pairs.consequent).probability
         return np.asarray(pairs.values(self.given, column), np.float64)
 
     def _values(self, column: str, left: Rows, right: Rows, count: Longs, pairs: Candidates | None) -> Floats:

@@ -1,0 +1,220 @@
+"""Relations: whether two products are bought with each other, instead of each other, or just by the same people.
+
+Lift cannot tell. Two products that replace each other and two that different people buy are both never in one basket.
+What tells them apart is the customer. Of those who buy both at all, habits alone would put them into so many baskets
+together (see `habits`): the *lift within customers* λ is how many there are, over that. And how many customers buy
+both, over what chance would bring, is the *lift between customers* β. Both are relative to what is typical of pairs as
+often expected, since large baskets hold more of everything. Counts are Poisson with a gamma prior, so each relation has
+a probability:
+
+    complement           λ > 1.5
+    substitute           λ < 1/1.5, and the same customers buy both
+    different customers  β < 1/1.5, and they are not bought together
+    same customers       β > 1.5, and λ is in between
+    variant              of one family
+
+What none of these makes likelier than not is `unclear`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc
+
+from omba.assortment.families import Families
+from omba.assortment.habits import Habits
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Curve = Callable[[Floats], Floats]
+
+RELATIONS = ("complement", "substitute", "variant", "same customers", "different customers", "unclear")
+FACTOR = 1.5
+"""How far from what habits alone make of it a pair must be."""
+PRIOR = 2.0
+"""Shape of the gamma prior of both lifts, whose mean is 1: a pair of which nothing is known is most likely ordinary."""
+LIKELY = 0.5
+"""A relation is told where it is likelier than all others together."""
+SAMPLE, SPAN, SELDOM = 20_000, 500, 5
+"""Pairs that tell what is typical, how many of them at a time, and the least baskets that their products are in."""
+FEW, TINY = 3.0, 1e-9
+STRANGERS = 0.5
+"""Products of two categories replace each other half as likely."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairRelations:
+    """What some pairs of products are to each other, in columns.
+
+    Parameters
+    ----------
+    kind
+        The relation of each pair by its place in `RELATIONS`.
+    chances
+        How likely each relation but `unclear` is, a line a pair.
+    together
+        Baskets with both.
+    expected
+        Baskets with both that habits alone would make.
+    customers
+        Customers who buy both.
+    customers_expected
+        How many chance would bring.
+    """
+
+    kind: NDArray[np.int64]
+    chances: Floats
+    together: Rows
+    expected: Floats
+    customers: Rows
+    customers_expected: Floats
+
+    @property
+    def names(self) -> list[str]:
+        """The relation of each pair."""
+        return [RELATIONS[kind] for kind in self.kind.tolist()]
+
+    @property
+    def probability(self) -> Floats:
+        """How likely the relation told is; of what is unclear, that none of the others holds."""
+        unclear = self.kind == len(RELATIONS) - 1
+        told = np.take_along_axis(self.chances, np.minimum(self.kind, self.chances.shape[1] - 1)[:, None], axis=1)[:, 0]
+        return np.where(unclear, 1.0 - self.chances.max(axis=1, initial=0.0), told)
+
+    def sentence(self, place: int) -> str:
+        """Why a pair has its relation."""
+        relation = RELATIONS[self.kind[place]]
+        customers, expected = int(self.customers[place]), self.customers_expected[place]
+        who = f"the {customers:,} customers who buy both" if customers else "customers"
+        times, habit = int(self.together[place]), _few(self.expected[place])
+        counted = f"{who} have them in one basket {times:,} times, {habit} by habit"
+        if relation == "variant":
+            return "variants of one thing"
+        if relation == "complement":
+            return f"one with the other: {counted} alone"
+        if relation == "substitute":
+            return f"one instead of the other: {counted} alone"
+        if relation == "different customers":
+            return f"different customers: {customers:,} buy both, where chance would bring {_few(expected)}"
+        if relation == "same customers":
+            return f"the same customers buy both: {customers:,}, where chance would bring {_few(expected)}"
+        return f"too little to tell: {counted} alone"
+
+
+def _few(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
+
+
+class Relations:
+    """What the products of a shop are to each other.
+
+    Parameters
+    ----------
+    habits
+        What customers are remembered to buy.
+    counts
+        Baskets with each product.
+    baskets
+        Baskets in all.
+    pairs
+        Tells how many baskets hold both products of pairs.
+    families
+        Which products are variants of one thing.
+    categories
+        A number for the category of each product, −1 where it has none.
+    """
+
+    def __init__(
+        self,
+        habits: Habits,
+        counts: NDArray[np.integer],
+        baskets: int,
+        pairs: Callable[[Rows, Rows], NDArray[np.integer]],
+        families: Families,
+        categories: NDArray[np.integer],
+    ) -> None:
+        self.habits, self.counts, self.baskets = habits, counts.astype(np.float64), max(baskets, 1)
+        self.pairs, self.families, self.categories = pairs, families, categories
+        # What is bought by nobody in particular, or no longer remembered, goes by everybody's habits.
+        self.remembered = np.minimum(habits.purchases(), self.counts)
+
+    @cached_property
+    def _typical(self) -> tuple[Curve, Curve]:
+        """What baskets and customers with both typically are, over what habits and chance make of them."""
+        a, b = self._sample()
+        habit, customers = self.habits.pairs(a, b)
+        baskets = calibrate(self._expected(a, b, habit), np.asarray(self.pairs(a, b), np.float64))
+        return baskets, calibrate(self._chance(a, b), customers.astype(np.float64))
+
+    def _sample(self) -> tuple[Rows, Rows]:
+        """Pairs of products that are sold at all: every one in a small shop, else some, rather of those sold often."""
+        sold = np.flatnonzero(self.counts >= SELDOM)
+        if len(sold) * (len(sold) - 1) // 2 <= SAMPLE:
+            left, right = np.triu_indices(len(sold), 1)
+            return sold[left], sold[right]
+        weight = np.sqrt(self.counts[sold])
+        drawn = np.random.default_rng(0).choice(sold, (2, SAMPLE), p=weight / weight.sum())
+        return tuple(drawn[:, drawn[0] != drawn[1]])
+
+    def _expected(self, a: Rows, b: Rows, habit: Floats) -> Floats:
+        """Baskets with both that habits alone would make."""
+        others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
+        return np.asarray(habit + others / self.baskets)
+
+    def _chance(self, a: Rows, b: Rows) -> Floats:
+        """Customers of both that chance alone would bring."""
+        buyers = self.habits.customers
+        return np.asarray(buyers[a] * buyers[b] / max(len(self.habits.visits), 1), np.float64)
+
+    def judge(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> PairRelations:
+        """What the products of each pair are to each other."""
+        left, right = np.asarray(a, np.int64), np.asarray(b, np.int64)
+        return self._judge(left, right, *self.habits.pairs(left, right))
+
+    def of_product(self, row: int) -> PairRelations:
+        """What every product is to one."""
+        others = np.arange(len(self.counts), dtype=np.int64)
+        return self._judge(np.full(len(others), row), others, *self.habits.with_all(row))
+
+    def _judge(self, a: Rows, b: Rows, habit: Floats, customers: Rows) -> PairRelations:
+        together = np.asarray(self.pairs(a, b), np.int64)
+        expected, chance = self._expected(a, b, habit), self._chance(a, b)
+        expected, chance = expected * self._typical[0](expected), chance * self._typical[1](chance)
+        more, less = _beyond(together, expected)
+        same, different = _beyond(customers, chance)
+        category = self.categories[a], self.categories[b]
+        strangers = (category[0] >= 0) & (category[1] >= 0) & (category[0] != category[1])
+        substitute = less * (1.0 - different) * np.where(strangers, STRANGERS, 1.0)
+        apart = different * (1.0 - more)
+        rest = np.maximum(1.0 - more - substitute - apart, 0.0)
+        variant = self.families.groups[a] == self.families.groups[b]
+        chances = np.column_stack([more, substitute, np.zeros(len(a)), rest * same, apart])
+        chances[variant] = [0.0, 0.0, 1.0, 0.0, 0.0]
+        kind = np.where(chances.max(axis=1, initial=0.0) > LIKELY, chances.argmax(axis=1), len(RELATIONS) - 1)
+        return PairRelations(kind, chances, together, expected, customers, chance)
+
+
+def calibrate(expected: Floats, observed: Floats) -> Curve:
+    """What is typically observed over what was expected, by how much was expected.
+
+    Pairs are compared with those as large. The few that belong together would make all others look like strangers, so
+    no pair counts for more than a few times what was expected of it.
+    """
+    order = np.argsort(expected, kind="stable")
+    parts = np.array_split(order, max(len(order) // SPAN, 1))
+    bounded = np.minimum(observed, FEW * (expected + 1.0))
+    places = [np.log(expected[part].mean() + TINY) if len(part) else 0.0 for part in parts]
+    ratios = [(bounded[part].sum() + 1.0) / (expected[part].sum() + 1.0) for part in parts]
+    return lambda values: np.asarray(np.interp(np.log(values + TINY), places, ratios))
+
+
+def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:
+    """How likely a lift is above `FACTOR`, and below its inverse, given a count and what was expected."""
+    above = 1.0 - gammainc(PRIOR + count, FACTOR * (PRIOR + expected))
+    below = gammainc(PRIOR + count, (PRIOR + expected) / FACTOR)
+    return above, below

@@ -1,0 +1,64 @@
+"""Families and relations over HTTP, on a shop with variants, dinners that replace each other, and customers."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import omba
+from serving import served
+
+DINNERS = (("hot dogs", "buns"), ("tacos", "sauce"))
+TOWELS = ("red bath towel", "blue bath towel", "green bath towel")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    random = np.random.default_rng(4)
+    rows = []
+    for trip in range(2_000):
+        basket = [*DINNERS[random.integers(2)]] if random.random() < 0.6 else []
+        basket += [product for product in TOWELS if trip % 7 == 0 and random.random() < 0.5]
+        basket += [f"w{number}" for number in random.choice(30, 2, replace=False)]
+        rows += [(trip, f"u{trip % 60}", product, trip // 100) for product in basket]
+    frame = dict(zip(("basket_id", "user_id", "product", "timestamp"), map(list, zip(*rows, strict=True)), strict=True))
+    folder = tmp_path_factory.mktemp("shop")
+    omba.OMBA(dim=8, epochs=1, pairs=20_000).fit(omba.read_baskets(pa.table(frame)), every="10d").save(folder)
+    with served(folder) as client:
+        yield client
+
+
+def test_families_have_their_members_and_the_lifts_between_them(client):
+    (family,) = client.get("/families", params={"q": "towel"}).json()["families"]
+
+    assert {one["id"] for one in family["products"]} == {*TOWELS}
+    assert family["size"] == 3
+    assert 1 < family["lift_low"] <= family["lift_high"]
+
+
+def test_rules_are_between_families_unless_others_are_asked_for(client):
+    def products(**asked):
+        rules = client.get("/rules", params={"limit": 200, **asked}).json()["rules"]
+        return [{*rule["antecedents"], *rule["consequents"]} for rule in rules]
+
+    assert not any(rule <= {*TOWELS} for rule in products())
+    assert sum(not rule.isdisjoint(TOWELS) for rule in products()) == 1
+    assert all(rule <= {*TOWELS} for rule in products(families="within"))
+    assert any(rule <= {*TOWELS} for rule in products(families="all"))
+
+
+def test_rules_have_a_relation_that_can_be_asked_for(client):
+    found = client.get("/rules", params={"relation": "complement", "limit": 50}).json()["rules"]
+
+    assert {"hot dogs", "buns"} in [{*rule["antecedents"], *rule["consequents"]} for rule in found]
+    assert {rule["relation"] for rule in found} == {"complement"}
+    assert all(rule["relation_probability"] > 0.5 for rule in found)
+    assert client.get("/rules", params={"relation": "friends"}).status_code == 422
+
+
+def test_the_page_of_a_product_tells_what_is_bought_with_it_and_instead_of_it(client):
+    page = client.get("/products/hot dogs").json()
+
+    assert {one["id"] for one in page["substitutes"]} == {"tacos", "sauce"}
+    assert page["complements"][0]["id"] == "buns"
+    assert "customers who buy both" in page["substitutes"][0]["sentence"]
+    assert client.get("/products/red bath towel").json()["family"].startswith("bath towel")
