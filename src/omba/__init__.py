@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from omba.baskets import Basket, Baskets
     from omba.evaluation import evaluate, truth_test
     from omba.model import OMBA
+    from omba.patterns import itemsets
+    from omba.rules.association import association_rules
     from omba.rules.from_model import mine_rules
     from omba.sources import read_baskets, stream_baskets
     from omba.sources.check import check
@@ -17,12 +19,14 @@ __all__ = [
     "OMBA",
     "Basket",
     "Baskets",
+    "association_rules",
     "baselines",
     "check",
     "datasets",
     "errors",
     "evaluate",
     "evaluation",
+    "itemsets",
     "mine_rules",
     "read_baskets",
     "rules",
@@ -36,8 +40,10 @@ _HOMES = {
     "OMBA": "omba.model",
     "Basket": "omba.baskets",
     "Baskets": "omba.baskets",
+    "association_rules": "omba.rules.association",
     "check": "omba.sources.check",
     "evaluate": "omba.evaluation",
+    "itemsets": "omba.patterns",
     "mine_rules": "omba.rules.from_model",
     "read_baskets": "omba.sources",
     "stream_baskets": "omba.sources",

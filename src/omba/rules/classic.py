@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from omba.baskets import Baskets, Label
+from omba.baskets.extras import extra
 from omba.errors import InputError, SettingError
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
-from omba.rules.extras import extra
 from omba.rules.rules import Rules
 
 MOST_SETS = 2_000_000

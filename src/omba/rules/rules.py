@@ -13,10 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets import Label
+from omba.baskets.extras import extra
 from omba.errors import InputError, UnknownError, nearest
 from omba.rules import display, export
 from omba.rules.catalogue import Catalogue
-from omba.rules.extras import extra
 from omba.rules.filter import Filter, FilterOptions
 from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.rule import Rule

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omba.rules.extras import extra
+from omba.baskets.extras import extra
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules
