@@ -112,6 +112,7 @@ def test_top_finds_its_threshold_by_itself():
         found = find_itemsets(baskets, top=top)
         assert [count for _, count in found] == counts[:top]
     assert len(omba.itemsets(baskets, top=7, kind="closed")) == 7
+    assert omba.itemsets(baskets, top=7, min_len=3).itemsets.map(len).min() == 3
     assert len(find_itemsets(baskets, top=10**6)) < 10**6
 
 
@@ -157,7 +158,7 @@ def test_an_interrupt_gives_what_is_proven():
 
 def test_progress_ends_at_the_whole():
     shares = []
-    find_itemsets(world(), min_count=5, progress=lambda share, sets: shares.append(share))
+    assert find_itemsets(world(), min_count=5, progress=lambda share, sets: shares.append(share)).complete
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
 

@@ -16,6 +16,7 @@ from omba.cli.diff import diff
 from omba.cli.doctor import doctor
 from omba.cli.evaluate import evaluate
 from omba.cli.families import families
+from omba.cli.itemsets import itemsets
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
 from omba.cli.relations import complements, substitutes
@@ -33,6 +34,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 for command in (
     demo,
     check,
+    itemsets,
     learn,
     rules,
     families,

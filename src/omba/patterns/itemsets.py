@@ -85,12 +85,6 @@ class Itemsets:
         """The share of baskets with each set, as the table tells them."""
         return self._told(self.count) / max(1, self.n_baskets)
 
-    @property
-    def bytes_of_frame(self) -> Longs:
-        """Bytes that each set takes in a frame of frozensets."""
-        sizes = [np.full(len(counts), frame_bytes(sets.shape[1]), np.int64) for sets, counts in self.groups]
-        return np.concatenate([np.empty(0, np.int64), *sizes])
-
     def lists(self, use_colnames: bool = True) -> list[list[Any]]:
         """The products of each set: by their labels, or by their numbers."""
         names = np.empty(len(self.transactions.labels), object)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,31 +130,45 @@ class _Search:
         self.spare: list[Part] = []
 
     def run(self, blocks: list[tuple[int, int, float]], progress: Progress | None) -> tuple[list[Part], bool]:
-        """What all blocks found, in their order, and whether none was left out."""
+        """What all blocks found, and whether none was left out."""
+        parts: list[Part] = []
         with ThreadPoolExecutor(self.miner.threads) as pool:
-            tasks = [pool.submit(self._block, first, after) for first, after, _ in blocks]
-            weights = {task: weight for task, (_, _, weight) in zip(tasks, blocks, strict=True)}
-            complete = self._watch(weights, progress)
-        parts = [part for task in tasks for part in task.result()]
+            complete = self._watch(pool, blocks, progress, parts)
         if self.over:
-            raise TooMany(np.concatenate([part[2] for part in parts]).astype(np.int64))
+            raise TooMany(np.concatenate([part[2] for part in parts] or [np.empty(0, np.int32)]).astype(np.int64))
         return parts or [_arrays(0)], complete
 
-    def _watch(self, weights: dict[Future[list[Part]], float], progress: Progress | None) -> bool:
-        """Wait for all tasks and tell how far they are; False where the search was ended before."""
-        left, done = set(weights), 0.0
-        total = sum(weights.values())
+    def _watch(
+        self,
+        pool: ThreadPoolExecutor,
+        blocks: list[tuple[int, int, float]],
+        progress: Progress | None,
+        parts: list[Part],
+    ) -> bool:
+        """Search block by block and tell how far it came; False where it was ended before.
+
+        Only a few blocks are under way at a time, so that little is left to wait for when somebody ends the search.
+        """
+        waiting, done = iter(blocks), 0.0
+        under_way: dict[Future[list[Part]], float] = {}
+        total = sum(weight for *_, weight in blocks)
         try:
-            while left:
-                ended, left = wait(left, return_when=FIRST_COMPLETED)
-                done += sum(weights[task] for task in ended)
+            while not self.stop[0]:
+                for first, after, weight in islice(waiting, 2 * self.miner.threads - len(under_way)):
+                    under_way[pool.submit(self._block, first, after)] = weight
+                if not under_way:
+                    return True
+                for task in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    done += under_way.pop(task)
+                    parts += task.result()
                 if progress is not None and progress(done / total, self.found) is False:
                     break
         except KeyboardInterrupt:
             pass
-        if left:
-            self.stop[0] = 1
-        return not self.stop[0]
+        self.stop[0] = 1
+        for task in wait(under_way).done:
+            parts += task.result()
+        return False
 
     def _block(self, first: int, after: int) -> list[Part]:
         """What the branches of a block found: the arrays are written until they are full, and copied."""

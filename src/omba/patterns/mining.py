@@ -150,10 +150,10 @@ def search(
     miner = Miner(inside, kind, rest, threads or os.cpu_count() or 1)
     budget = Budget(free_memory() if memory is None else memory, frame)
     if threshold.top is not None:
-        least, tree = best(miner, threshold.top, budget, progress)
+        least, tree = best(miner, threshold.top, min_len - len(asked), budget, progress)
     else:
         least = threshold.least(len(transactions))
-        tree = within(miner, least, len(transactions), budget, progress)
+        tree = within(miner, least, budget, progress, len(transactions), len(asked))
     groups = lay_out(tree, asked, min_len)
     root = _root(inside, tree, asked, kind, least)
     if root and min_len <= len(asked) <= (max_len or len(asked)):
@@ -161,7 +161,6 @@ def search(
     found = Itemsets(transactions, groups, least, tree.complete)
     if threshold.top is not None:
         found = replace(found, by_count=np.argsort(-found.count, kind="stable")[: threshold.top])
-    budget.check_frame(found)
     return found
 
 
@@ -209,45 +208,51 @@ class Budget:
         each = SEARCH_BYTES + (frame_bytes(1) if self.frame else 0)
         return int(min(max(self.memory // each, 1), 2**31 - 2))
 
-    def check_frame(self, found: Itemsets) -> None:
-        """Refuse a frame that would not fit, and tell the threshold at which it would."""
+    def fitting(self, tree: Tree, least: int, always: int = 0) -> int:
+        """The least count at which the sets of a tree (and `always` products more each) fit in a frame."""
         if not self.frame:
-            return
-        size = found.bytes_of_frame
-        if size.sum() + SEARCH_BYTES * len(size) <= self.memory:
-            return
-        order = np.argsort(-found.count, kind="stable")
-        fits = int(np.searchsorted(np.cumsum(size[order] + SEARCH_BYTES), self.memory, "right"))
-        least = int(found.count[order[min(fits, len(order) - 1)]]) + 1
-        self.refuse(f"{len(size):,} sets", found.min_count, least, found.n_baskets)
-
-    def refuse(self, sets: str, least: int, fitting: int, baskets: int) -> None:
-        raise InputError(
-            f"{sets} in {least:,} baskets or more do not fit in {self.memory / 1e9:.2g} GB: min_count={fitting} "
-            f"(min_support={fitting / baskets:.3g}) would, or give top=, max_len=, kind='closed' or more memory="
+            return least
+        told = np.flatnonzero(tree.count > 0)
+        counts, lengths = tree.count[told], tree.length[told]
+        each = np.array(
+            [frame_bytes(length + always) + SEARCH_BYTES for length in range(int(lengths.max(initial=0)) + 1)]
         )
+        size = each[lengths]
+        if size.sum() <= self.memory:
+            return least
+        order = np.argsort(-counts, kind="stable")
+        fits = int(np.searchsorted(np.cumsum(size[order]), self.memory, "right"))
+        return int(counts[order[fits]]) + 1
 
 
-def within(miner: Miner, least: int, baskets: int, budget: Budget, progress: Progress | None) -> Tree:
+def within(miner: Miner, least: int, budget: Budget, progress: Progress | None, baskets: int, always: int = 0) -> Tree:
     """The sets in `least` baskets or more; where they do not fit, a sentence with the threshold at which they do."""
     try:
-        return miner.search(least, budget.most, progress)
+        tree = miner.search(least, budget.most, progress)
     except TooMany:
-        low, high = least, int(miner.counts.max())
+        low, high, sets = least, int(miner.counts.max()), f"more than {budget.most:,} sets"
+    else:
+        low, high, sets = least, least, f"{int((tree.count > 0).sum()):,} sets"
     while high - low > max(1, low // 20):
         # Thresholds are tried in steps of the same ratio: sets grow by a power of it.
         middle = min(high - 1, max(low + 1, round((low * high) ** 0.5) if high > 2 * low else (low + high) // 2))
         try:
-            miner.search(middle, budget.most)
-            high = middle
+            tree, high = miner.search(middle, budget.most), middle
         except TooMany:
             low = middle
-    budget.refuse(f"more than {budget.most:,} sets", least, high, baskets)
-    raise AssertionError
+    if high == int(miner.counts.max()):
+        tree = miner.search(high, budget.most)
+    high = budget.fitting(tree, high, always)
+    if high > least:
+        raise InputError(
+            f"{sets} in {least:,} baskets or more do not fit in {budget.memory / 1e9:.2g} GB: min_count={high} "
+            f"(min_support={high / baskets:.3g}) would, or give top=, max_len=, kind='closed' or more memory="
+        )
+    return tree
 
 
-def best(miner: Miner, top: int, budget: Budget, progress: Progress | None) -> tuple[int, Tree]:
-    """The threshold at which there are `top` sets or more, and the sets there.
+def best(miner: Miner, top: int, min_len: int, budget: Budget, progress: Progress | None) -> tuple[int, Tree]:
+    """The threshold at which there are `top` sets or more (of `min_len` products or more), and the sets there.
 
     It falls by halves, since a search at a high threshold costs little. Where there are far too many sets at one, the
     next lies between; where those of one count alone would not fit, fewer than `top` are told.
@@ -263,7 +268,7 @@ def best(miner: Miner, top: int, budget: Budget, progress: Progress | None) -> t
             counts = np.sort(error.counts[error.counts > 0])[::-1]
             too_many = max(least, int(counts[top - 1]) - 1 if len(counts) >= top else 0)
         else:
-            if int((tree.count > 0).sum()) >= top or least == 1 or not tree.complete:
+            if int(((tree.count > 0) & (tree.length >= min_len)).sum()) >= top or least == 1 or not tree.complete:
                 return least, tree
             few, fewer = least, tree
         if few - too_many <= 1:

@@ -1,81 +1,83 @@
-"""Classic: rules by counting alone, in the same table: Apriori and FP-growth by mlxtend, and top-k rules.
+"""Classic: rules by counting alone, in the same table: Apriori, FP-growth and top-k rules, all by one exact miner.
 
 `topk` gives the k rules of highest support among those of a minimum confidence, as TopKRules does (Fournier-Viger et
 al., 2012); `topk_class` those with a single consequent out of a given list. Both are the miners the paper compares
-itself with (section 5).
+itself with (section 5). Which algorithm found frequent sets cannot be seen in them: `apriori` and `fpgrowth` are two
+names, and give the rows of mlxtend's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from omba.baskets import Baskets, Label
-from omba.baskets.extras import extra
-from omba.errors import InputError, SettingError
+from omba.errors import InputError, SettingError, UnknownError, nearest
+from omba.patterns import Transactions
+from omba.patterns.itemsets import Itemsets, lay_out
+from omba.patterns.miner import Miner, TooMany
+from omba.patterns.mining import Threshold
+from omba.patterns.splits import split
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
+from omba.rules.measures import MEASURES, measure
 from omba.rules.rules import Rules
+from omba.rules.search import threads
 
 MOST_SETS = 2_000_000
 """Itemsets held at a time; beyond, a search asks for a higher confidence or fewer rules."""
 
 Itemset = tuple[int, ...]
-FoundRule = tuple[Itemset, Itemset, tuple[int, int, int]]
-"""Antecedents, consequents, and the baskets with both, with the first and with the second."""
+Numbers = NDArray[np.int64]
 
 
 def apriori(
-    baskets: Baskets, min_support: float = 0.01, metric: str = "confidence", min_threshold: float = 0.8, **options: Any
+    baskets: Baskets,
+    min_support: float = 0.01,
+    metric: str = "confidence",
+    min_threshold: float = 0.8,
+    max_len: int | None = None,
 ) -> Rules:
-    """Rules by Apriori: those of mlxtend's `association_rules` on its `apriori` (to which `options` go)."""
-    return _by_mlxtend("apriori", baskets, min_support, metric, min_threshold, options)
+    """Rules by Apriori: those of mlxtend's `association_rules` on its `apriori`."""
+    return _by_threshold(baskets, min_support, metric, min_threshold, max_len)
 
 
 def fpgrowth(
-    baskets: Baskets, min_support: float = 0.01, metric: str = "confidence", min_threshold: float = 0.8, **options: Any
+    baskets: Baskets,
+    min_support: float = 0.01,
+    metric: str = "confidence",
+    min_threshold: float = 0.8,
+    max_len: int | None = None,
 ) -> Rules:
-    """Rules by FP-growth: those of mlxtend's `association_rules` on its `fpgrowth` (to which `options` go)."""
-    return _by_mlxtend("fpgrowth", baskets, min_support, metric, min_threshold, options)
+    """Rules by FP-growth: those of mlxtend's `association_rules` on its `fpgrowth`."""
+    return _by_threshold(baskets, min_support, metric, min_threshold, max_len)
 
 
-def _by_mlxtend(
-    name: str, baskets: Baskets, min_support: float, metric: str, min_threshold: float, options: dict[str, Any]
+def _by_threshold(
+    baskets: Baskets, min_support: float, metric: str, min_threshold: float, max_len: int | None
 ) -> Rules:
-    patterns = extra("mlxtend.frequent_patterns", name, "omba[classic]")
-    pandas = extra("pandas", name, "omba[classic]")
     _check(baskets)
-    if not 0 < min_support <= 1:
-        raise SettingError(f"min_support={min_support} is a share of the baskets: give a number above 0 and up to 1")
-    used, items = np.unique(baskets.items, return_inverse=True)
-    matrix = csr_matrix((np.ones(len(items), bool), items, baskets.offsets), shape=(len(baskets), len(used)))
-    frame = pandas.DataFrame.sparse.from_spmatrix(matrix)
-    sets = getattr(patterns, name)(frame, min_support=min_support, **options)
-    labels = baskets.product_vocabulary.take(used.tolist())
-    if not len(sets):
-        return _table(labels, [], np.empty((0, 3), np.int64), len(baskets))
-    found = patterns.association_rules(sets, metric=metric, min_threshold=min_threshold)
-    columns = ("support", "antecedent support", "consequent support")
-    counts = np.rint(found[list(columns)].to_numpy(np.float64) * len(baskets)).astype(np.int64)
-    sides = [(tuple(sorted(a)), tuple(sorted(c))) for a, c in zip(found.antecedents, found.consequents, strict=True)]
-    return _table(labels, sides, counts, len(baskets))
+    if metric not in MEASURES:
+        raise UnknownError(f"measure {metric!r} is not known{nearest(metric, MEASURES)}")
+    sets = frequent(Transactions.of(baskets), Threshold(min_support).least(len(baskets)), max_len)
+    found = Splits.of(sets, min_threshold if metric == "confidence" else 0.0)
+    together, n_a, n_b = found.counts.T
+    score = measure(metric, together, n_a, n_b, len(baskets))
+    return found.take(np.flatnonzero(score >= min_threshold)).table(baskets)
 
 
 def topk(baskets: Baskets, k: int = 100, min_confidence: float = 0.5, max_length: int = 4) -> Rules:
     """The k rules of highest support whose confidence is at least `min_confidence`, of up to `max_length` products."""
     _check(baskets, k, min_confidence, max_length)
-    counts = Counts.of(baskets)
-    pairs = counts.observed()
+    transactions = Transactions.of(baskets)
+    pairs = Counts.of(baskets).observed()[2]
 
-    def rules(least: int) -> Iterator[FoundRule]:
-        return all_rules(frequent(counts, pairs, least, max_length))
+    def rules(least: int) -> Splits:
+        return Splits.of(frequent(transactions, least, max_length), min_confidence)
 
-    return _best(baskets, k, min_confidence, kth(pairs[2], k), rules)
+    return _best(baskets, k, min_confidence, kth(pairs, k), rules)
 
 
 def topk_class(
@@ -87,15 +89,21 @@ def topk_class(
     wanted = baskets.product_vocabulary.find([catalogue.find(product) for product in consequents]).tolist()
     if not wanted:
         raise InputError("no consequents were given: name at least one product")
-    counts = Counts.of(baskets)
+    counts, transactions = Counts.of(baskets), Transactions.of(baskets)
     # What leads to a product is found among its own baskets: a set's count there is that of the whole rule.
-    worlds = [(product, world := counts.within(product), world.observed()) for product in dict.fromkeys(wanted)]
+    worlds = {product: transactions.holding([product]) for product in dict.fromkeys(wanted)}
 
-    def rules(least: int) -> Iterator[FoundRule]:
-        for product, world, pairs in worlds:
-            yield from class_rules(counts, frequent(world, pairs, least, max_length - 1), product)
+    def rules(least: int) -> Splits:
+        parts = [
+            class_rules(counts, frequent(world, least, max_length - 1), product) for product, world in worlds.items()
+        ]
+        return Splits(
+            [items for part in parts for items in part.antecedents],
+            [items for part in parts for items in part.consequents],
+            np.concatenate([part.counts for part in parts]),
+        )
 
-    return _best(baskets, k, min_confidence, kth(np.concatenate([w.counts for _, w, _ in worlds]), k), rules)
+    return _best(baskets, k, min_confidence, kth(np.concatenate([w.counts for w in worlds.values()]), k), rules)
 
 
 def kth(counts: NDArray[np.integer], k: int) -> int:
@@ -103,77 +111,96 @@ def kth(counts: NDArray[np.integer], k: int) -> int:
     return max(1, int(np.sort(counts)[-min(k, len(counts))])) if len(counts) else 1
 
 
-def _best(
-    baskets: Baskets, k: int, min_confidence: float, least: int, rules: Callable[[int], Iterator[FoundRule]]
-) -> Rules:
+def _best(baskets: Baskets, k: int, min_confidence: float, least: int, rules: Callable[[int], Splits]) -> Rules:
     """Search at falling support: once k rules are found at one, no rule below it can be among the k best."""
     while True:
-        found = [rule for rule in rules(least) if rule[2][0] >= min_confidence * rule[2][1]]
+        found = rules(least)
+        found = found.take(np.flatnonzero(found.counts[:, 0] >= min_confidence * found.counts[:, 1]))
         if len(found) >= k or least == 1:
             break
         least = max(1, least // 2)
     # Highest support first, then confidence; what is still equal stands in the order of the products.
-    found.sort(key=lambda rule: (-rule[2][0], rule[2][1], len(rule[0]) + len(rule[1]), rule[0], rule[1]))
-    best = found[:k]
-    sides = [(antecedents, consequents) for antecedents, consequents, _ in best]
-    numbers = np.array([numbers for _, _, numbers in best], np.int64).reshape(len(best), 3)
-    return _table(list(baskets.product_vocabulary), sides, numbers, len(baskets))
+    among = np.flatnonzero(found.counts[:, 0] >= kth(found.counts[:, 0], k)).tolist()
+    sides, numbers = list(zip(found.antecedents, found.consequents, strict=True)), found.counts
+
+    def order(row: int) -> tuple[int, int, int, Itemset, Itemset]:
+        left, right = sides[row]
+        return -int(numbers[row, 0]), int(numbers[row, 1]), len(left) + len(right), left, right
+
+    return found.take(np.array(sorted(among, key=order)[:k], np.int64)).table(baskets)
 
 
-def frequent(
-    counts: Counts, pairs: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], least: int, max_length: int
-) -> dict[Itemset, int]:
-    """All itemsets of up to `max_length` products in `least` baskets or more, with their counts, size by size."""
-    single = counts.counts
-    sets: dict[Itemset, int] = {(p,): int(single[p]) for p in np.flatnonzero(single >= least).tolist()}
-    often = (column[pairs[2] >= least].tolist() for column in pairs)
-    level: dict[Itemset, int] = {(a, b): n for a, b, n in zip(*often, strict=True)}
-    while level:
-        sets.update(level)
-        size = len(next(iter(level))) + 1
-        if size > max_length:
-            break
-        larger = list(_larger(level))
-        if len(sets) + len(larger) > MOST_SETS:
-            raise InputError(
-                f"{len(sets) + len(larger):,} itemsets in {least} baskets or more are too many to hold: "
-                "ask for fewer rules, a lower min_confidence or a smaller max_length"
-            )
-        numbers = counts.itemsets(np.array(larger, np.int64).reshape(len(larger), size))
-        level = {items: int(n) for items, n in zip(larger, numbers.tolist(), strict=True) if n >= least}
-    return sets
+def frequent(transactions: Transactions, least: int, max_length: int | None) -> Itemsets:
+    """All itemsets of up to `max_length` products in `least` baskets or more."""
+    try:
+        tree = Miner(transactions, "frequent", max_length, threads()).search(least, MOST_SETS)
+    except TooMany:
+        raise InputError(
+            f"more than {MOST_SETS:,} itemsets in {least} baskets or more are too many to hold: "
+            "ask for fewer rules, a lower min_confidence or a smaller max_length"
+        ) from None
+    return Itemsets(transactions, lay_out(tree, np.empty(0, np.int32), 1), least)
 
 
-def _larger(level: dict[Itemset, int]) -> Iterator[Itemset]:
-    """Sets one larger all of whose parts are in the level (Agrawal and Srikant, 1994)."""
-    heads: dict[Itemset, list[int]] = {}
-    for items in level:
-        heads.setdefault(items[:-1], []).append(items[-1])
-    for head, tails in heads.items():
-        for a, b in combinations(sorted(tails), 2):
-            items = (*head, a, b)
-            if all(part in level for part in combinations(items, len(items) - 1)):
-                yield items
+class Splits:
+    """Rules by the numbers of their products.
+
+    Parameters
+    ----------
+    antecedents
+        The products each starts from.
+    consequents
+        The products it leads to.
+    counts
+        Of each rule: the baskets with both sides, with the first and with the second.
+    """
+
+    def __init__(self, antecedents: list[Itemset], consequents: list[Itemset], counts: Numbers) -> None:
+        self.antecedents, self.consequents, self.counts = antecedents, consequents, counts
+
+    @classmethod
+    def of(cls, sets: Itemsets, min_confidence: float) -> Splits:
+        """Every split of every set into antecedents and consequents, of a confidence or more."""
+        columns = [np.empty((3, 0), np.int32)]
+        columns += [
+            np.array(places) for places in split(sets.offsets, sets.items, sets.count.astype(float), min_confidence)
+        ]
+        whole, left, right = np.concatenate(columns, axis=1)
+        products = [tuple(items) for group, _ in sets.groups for items in group.tolist()]
+        counts = np.column_stack([sets.count[whole], sets.count[left], sets.count[right]])
+        return cls([products[row] for row in left.tolist()], [products[row] for row in right.tolist()], counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def take(self, rows: NDArray[np.integer]) -> Splits:
+        places = rows.tolist()
+        return Splits(
+            [self.antecedents[row] for row in places], [self.consequents[row] for row in places], self.counts[rows]
+        )
+
+    def table(self, baskets: Baskets) -> Rules:
+        """The rules in the common table."""
+        labels = list(baskets.product_vocabulary)
+        return Rules(
+            antecedents=[tuple(labels[row] for row in items) for items in self.antecedents],
+            consequents=[tuple(labels[row] for row in items) for items in self.consequents],
+            count=self.counts[:, 0],
+            n_a=self.counts[:, 1],
+            n_b=self.counts[:, 2],
+            n=len(baskets),
+            catalogue=Catalogue(labels),
+        )
 
 
-def all_rules(sets: dict[Itemset, int]) -> Iterator[FoundRule]:
-    """Every split of every set into antecedents and consequents."""
-    for items, count in sets.items():
-        for size in range(1, len(items)):
-            for antecedents in combinations(items, size):
-                consequents = tuple(item for item in items if item not in antecedents)
-                yield antecedents, consequents, (count, sets[antecedents], sets[consequents])
-
-
-def class_rules(counts: Counts, sets: dict[Itemset, int], product: int) -> Iterator[FoundRule]:
+def class_rules(counts: Counts, sets: Itemsets, product: int) -> Splits:
     """Every set found in a product's baskets, as the antecedents of that product."""
-    by_size: dict[int, list[Itemset]] = {}
-    for items in sets:
-        by_size.setdefault(len(items), []).append(items)
-    n_b = int(counts.counts[product])
-    for group in by_size.values():
-        for items, n_a in zip(group, counts.itemsets(np.array(group)).tolist(), strict=True):
-            yield items, (product,), (sets[items], n_a, n_b)
+    products = [tuple(items) for group, _ in sets.groups for items in group.tolist()]
+    n_a = [counts.itemsets(group) for group, _ in sets.groups]
+    columns = np.zeros((len(products), 3), np.int64)
+    if n_a:
+        columns = np.column_stack([sets.count, np.concatenate(n_a), np.full(len(products), counts.counts[product])])
+    return Splits(products, [(product,)] * len(products), columns)
 
 
 def _check(baskets: Baskets, k: int = 1, min_confidence: float = 0.0, max_length: int = 2) -> None:
@@ -184,15 +211,3 @@ def _check(baskets: Baskets, k: int = 1, min_confidence: float = 0.0, max_length
             f"k={k}, min_confidence={min_confidence}, max_length={max_length} leave no rules: "
             "k is 1 or more, min_confidence 0 to 1, max_length 2 or more"
         )
-
-
-def _table(labels: list[Label], sides: list[tuple[Itemset, Itemset]], counts: NDArray[np.int64], n: int) -> Rules:
-    return Rules(
-        antecedents=[tuple(labels[row] for row in antecedents) for antecedents, _ in sides],
-        consequents=[tuple(labels[row] for row in consequents) for _, consequents in sides],
-        count=counts[:, 0],
-        n_a=counts[:, 1],
-        n_b=counts[:, 2],
-        n=n,
-        catalogue=Catalogue(labels),
-    )
