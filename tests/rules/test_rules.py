@@ -234,3 +234,20 @@ def test_rules_of_a_season_have_a_column_and_can_be_asked_for():
     assert "season" not in table.filter(season="none").columns
     with pytest.raises(InputError, match="season 'winter' is not known"):
         table.filter(season="winter")
+
+
+def test_columns_are_attributes_and_masks_leave_the_rules_where_they_are_true():
+    rules = Rules(
+        [("a",), ("b",), ("a", "b")], [("c",), ("c",), ("c",)],
+        count=np.array([3, 2, 1]), n_a=np.array([4, 4, 2]), n_b=np.array([5, 5, 5]), n=20,
+        given={"expected_lift_low": np.array([1.5, 0.5, np.nan])},
+    )  # fmt: skip
+    assert rules.lift.tolist() == rules["lift"].tolist()
+    assert rules.antecedent_support.tolist() == [0.2, 0.2, 0.1]
+    assert [str(rule) for rule in rules[rules.lift > 2.5]] == ["a ⇒ c"]
+    assert len(rules[rules.length == 3]) == len(rules.filter(length=3)) == 1
+    assert (rules[0].status, rules[0].expected_lift_low, rules[1].expected_lift_low) == ("rare", 1.5, 0.5)
+    with pytest.raises(InputError, match="3 truth values"):
+        rules[np.array([True])]
+    with pytest.raises(AttributeError, match="did you mean 'lift'"):
+        rules.lft  # noqa: B018

@@ -134,20 +134,17 @@ def search(
     max_len: int | None = None,
     *,
     frame: bool = False,
-    include: Sequence[Label] = (),
-    exclude: Sequence[Label] = (),
-    min_len: int = 1,
-    memory: int | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[SearchOptions],
 ) -> Itemsets:
     """The itemsets of transactions. With `frame`, what a frame of them will take counts as well."""
+    min_len, memory, progress = options.get("min_len", 1), options.get("memory"), options.get("progress")
     _check(transactions, kind, max_len, min_len, threshold)
-    asked = np.array(sorted(set(transactions.find(include))), np.int32)
-    inside = transactions.without(transactions.find(exclude)) if len(exclude) else transactions
+    asked = np.array(sorted(set(transactions.find(options.get("include", ())))), np.int32)
+    left_out = transactions.find(options.get("exclude", ()))
+    inside = transactions.without(left_out) if left_out else transactions
     inside = inside.holding(asked.tolist()) if len(asked) else inside
     rest = None if max_len is None else max_len - len(asked)
-    miner = Miner(inside, kind, rest, threads or os.cpu_count() or 1)
+    miner = Miner(inside, kind, rest, options.get("threads") or os.cpu_count() or 1)
     budget = Budget(free_memory() if memory is None else memory, frame)
     if threshold.top is not None:
         least, tree = best(miner, threshold.top, min_len - len(asked), budget, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
 
 from omba.baskets import Label
 from omba.baskets.names import show
@@ -35,6 +36,10 @@ class Rule:
         The same for the consequents.
     count_at_least
         Whether `count` is a lower bound.
+    status
+        `observed`, `rare` or `unseen`; empty where it is not told.
+    expected_lift, expected_lift_low, expected_lift_high
+        The lift to expect and both ends of its 90% interval, NaN where there is no forecast.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift
@@ -52,6 +57,10 @@ class Rule:
     antecedent_names: Names = field(default=(), compare=False, repr=False)
     consequent_names: Names = field(default=(), compare=False, repr=False)
     count_at_least: bool = field(default=False, compare=False, repr=False)
+    status: str = field(default="", compare=False, repr=False)
+    expected_lift: float = field(default=nan, compare=False, repr=False)
+    expected_lift_low: float = field(default=nan, compare=False, repr=False)
+    expected_lift_high: float = field(default=nan, compare=False, repr=False)
 
     def measure(self, name: str) -> float:
         """Any measure by name."""

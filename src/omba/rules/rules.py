@@ -55,6 +55,12 @@ DERIVED = ("length", "price", SEASON)
 """Columns that say something of the products of a rule: how many there are, what the consequents cost together, when in
 the year they are sold."""
 
+FORECAST = ("expected_lift", "expected_lift_low", "expected_lift_high")
+"""The lift to expect and both ends of its 90% interval."""
+
+ATTRIBUTES = frozenset({*COLUMNS, *NAMES, *MEASURES, *DERIVED})
+"""Columns that can be asked for as attributes."""
+
 SPELLINGS = {name.replace(" ", "_"): name for name in MEASURES if " " in name}
 """Measures that mlxtend spells with a space go by their name with an underscore too."""
 
@@ -62,6 +68,8 @@ SPELLINGS = {name.replace(" ", "_"): name for name in MEASURES if " " in name}
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules:
     """Rules in columns: `rules["lift"]` is a column, `rules[0]` a `Rule`, `rules[:10]` a shorter table.
+
+    A column is an attribute too, and a mask leaves the rules where it is true: `rules[rules.lift > 5]`.
 
     Parameters
     ----------
@@ -107,25 +115,36 @@ class Rules:
 
     def __iter__(self) -> Iterator[Rule]:
         at_least = self.at_least
+        statuses, forecast = self.column("status"), [self.column(name) for name in FORECAST]
         for row, (antecedents, consequents) in enumerate(self.sides):
             names = (self._names(antecedents), self._names(consequents)) if self.catalogue.named else ((), ())
             yield Rule(
                 antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n,
-                names[0], names[1], bool(at_least[row]),
+                *names, bool(at_least[row]), str(statuses[row]), *(float(column[row]) for column in forecast),
             )  # fmt: skip
 
     @overload
     def __getitem__(self, key: int) -> Rule: ...
     @overload
-    def __getitem__(self, key: slice) -> Rules: ...
+    def __getitem__(self, key: slice | NDArray[np.bool_]) -> Rules: ...
     @overload
     def __getitem__(self, key: str) -> Column: ...
-    def __getitem__(self, key: int | slice | str) -> Rule | Rules | Column:
+    def __getitem__(self, key: int | slice | str | NDArray[np.bool_]) -> Rule | Rules | Column:
         if isinstance(key, str):
             return self.column(key)
+        if isinstance(key, np.ndarray):
+            if key.dtype != bool or key.shape != (len(self),):
+                raise InputError(f"a mask of these rules has {len(self)} truth values, as in rules[rules.lift > 5]")
+            return self.take(np.flatnonzero(key))
         if isinstance(key, slice):
             return self.take(np.arange(len(self))[key])
         return next(iter(self.take(np.arange(len(self))[[key]])))
+
+    def __getattr__(self, name: str) -> Column:
+        """Columns are attributes too: `rules.lift`, `rules.expected_lift_low`."""
+        if SPELLINGS.get(name, name) in ATTRIBUTES:
+            return self.column(name)
+        raise AttributeError(f"rules have no column or attribute {name!r}{nearest(name, ATTRIBUTES)}")
 
     @property
     def columns(self) -> tuple[str, ...]:
