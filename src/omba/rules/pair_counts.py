@@ -137,6 +137,55 @@ class PairCounts:
         return cls(baskets, products, keys, counts, missed, int(table.schema.metadata[UNKEPT]))
 
 
+@dataclass(frozen=True, eq=False)
+class KeptEvidence:
+    """Evidence for mining and searching out of what an entry of the history kept.
+
+    Parameters
+    ----------
+    kept
+        The counts of products and of the most frequent pairs.
+    products
+        How many products were known then.
+    """
+
+    kept: PairCounts
+    products: int
+
+    @property
+    def n_baskets(self) -> int:
+        return self.kept.baskets
+
+    @property
+    def counts(self) -> Longs:
+        return self.kept.products[: self.products]
+
+    @property
+    def complete(self) -> bool:
+        return self.kept.unkept == 0
+
+    def pairs(self, a: ArrayLike, b: ArrayLike) -> Longs:
+        return self.kept.ends(pack(a, b))[0]
+
+    def seen(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+        return self.pairs(a, b) > 0
+
+    def itemsets(self, sets: NDArray[np.integer]) -> Longs:
+        """Pairs alone were kept."""
+        return self.pairs(sets[:, 0], sets[:, 1]) if sets.shape[1] == 2 else np.zeros(len(sets), np.int64)
+
+    def exact(self, sets: NDArray[np.integer]) -> NDArray[np.bool_]:
+        if sets.shape[1] != 2:
+            return np.zeros(len(sets), bool)
+        least, most = self.kept.ends(pack(sets[:, 0], sets[:, 1]))
+        return np.asarray(least == most)
+
+    def observed(self, least: int = 1) -> tuple[Longs, Longs, Longs]:
+        often = np.flatnonzero(self.kept.counts >= least)
+        left, right = unpack(self.kept.keys[often])
+        return left, right, self.kept.counts[often]
+
+
 def pack(left: ArrayLike, right: ArrayLike) -> Longs:
     """Each pair of rows as one number, whichever way round it is given."""
     one, other = np.asarray(left, np.int64), np.asarray(right, np.int64)

@@ -1,5 +1,5 @@
 import { equal, test } from "./check.js";
-import { linesInSight, pagesOf, Table } from "/static/table.js";
+import { linesInSight, MOST_LINES, pagesOf, Table } from "/static/table.js";
 
 test("the lines in sight are those on the screen and some to spare", () => {
   equal(linesInSight(0, 400, 40, 1000), [0, 19]);
@@ -31,5 +31,23 @@ test("a table fetches a page once and knows its rules by their place", async () 
   await table.fetchPage(1);
   equal(asked, [[100, 100], [0, 100]]);
   equal([table.total, table.rules.length, table.rule(120).key, table.rule(150)], [150, 150, "k120", null]);
+  table.leave();
+});
+
+test("a table of millions is as tall as a browser can draw, and says that there are more", async () => {
+  const total = 4_000_000;
+  const load = async (offset, limit) => ({ total, rules: Array.from({ length: limit }, (_, i) => ({ key: `k${offset + i}`, antecedents: ["a"], consequents: ["b"] })) });
+  const table = new Table({ load, open() {}, select() {}, sort() {} });
+  document.body.append(table.element);
+  table.element.style.height = table.scroller.style.height = "400px";
+  table.scroller.style.overflow = "auto";
+  await table.refresh();
+  equal([table.lines, parseFloat(table.body.style.height) < 8_000_000], [MOST_LINES, true]);
+  table.key({ key: "End", target: table.scroller, preventDefault() {} });
+  await table.fetch();
+  table.draw();
+  equal(table.rule(MOST_LINES - 1).key, `k${MOST_LINES - 1}`);
+  equal(table.body.textContent.includes("the first 100,000 of 4,000,000"), true);
+  table.element.remove();
   table.leave();
 });

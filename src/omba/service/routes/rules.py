@@ -26,7 +26,8 @@ router = APIRouter(tags=["rules"], responses=PROBLEMS)
 def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> Response:  # type: ignore[valid-type]
     """The rules that fulfil every filter given, a page of them. `min_` and `max_` bound any measure.
 
-    Of the present all counted pairs are looked at, of the past the rules that were kept.
+    Of the present all counted pairs are looked at; of the past the rules that were kept and the most frequent pairs,
+    without a forecast. Where the history has no pairs of that moment, kept rules are all there is: `kept_only` says so.
     """
     asked: Any = query
     view = served.published.at(asked.at)
@@ -43,6 +44,7 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
             "offset": asked.offset,
             "limit": asked.limit,
             "sort": asked.sort or DEFAULT_SORT,
+            "kept_only": search is None and view.past,
             "rules": page,
         }
     )
@@ -111,10 +113,11 @@ def rule_of(view: View, key: str) -> Record:
         return view.rule_index.records[place]
     antecedents, consequents = read_key(key)
     rows = [view.catalogue.row(label) for label in (*antecedents, *consequents)]
-    if view.pair_index is None or len(rows) != 2 or rows[0] == rows[1]:
+    pairs = view.pair_index if view.rule_search is None else view.rule_search.pair_index
+    if pairs is None or len(rows) != 2 or rows[0] == rows[1]:
         names = f"{' + '.join(map(str, antecedents))} ⇒ {' + '.join(map(str, consequents))}"
         raise UnknownError(f"the rule {names[:200]} is not among the {len(view.rule_index):,} best of {view.at}")
-    return records_of(view.pair_index.rule(*rows))[0]
+    return records_of(pairs.rule(*rows))[0]
 
 
 @router.get("/explain", response_model=schemas.Explanation)

@@ -71,6 +71,9 @@ class Rules(Strict):
     offset: int
     limit: int
     sort: str
+    kept_only: bool = Field(
+        description="Whether only kept rules were looked at, since of that moment no pairs are known."
+    )
     rules: list[Rule]
 
 

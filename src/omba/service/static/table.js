@@ -7,6 +7,8 @@ import { cutLabel, ruleText, sides, statusMark } from "./labels.js";
 
 const PAGE = 100;
 const SPARE = 8;
+// Lines that can be scrolled to: browsers draw nothing beyond some ten million pixels, and nobody looks that far down.
+export const MOST_LINES = 100_000;
 
 const COLUMNS = [
   { name: "rule", title: "Rule", cell: (rule) => h("span.sides", { title: ruleText(rule) }, sides(rule, cutLabel)) },
@@ -107,7 +109,12 @@ export class Table {
   }
 
   sight() {
-    return linesInSight(this.scroller.scrollTop, this.scroller.clientHeight, this.rowHeight(), this.total ?? 0);
+    return linesInSight(this.scroller.scrollTop, this.scroller.clientHeight, this.rowHeight(), this.lines);
+  }
+
+  // The lines that can be seen, of all there are.
+  get lines() {
+    return Math.min(this.total ?? 0, MOST_LINES);
   }
 
   rowHeight() {
@@ -122,12 +129,18 @@ export class Table {
       return;
     }
     const [first, after] = this.sight(), height = this.rowHeight();
-    this.body.style.height = `${this.total * height}px`;
+    const more = this.total > this.lines;
+    this.body.style.height = `${(this.lines + (more ? 1 : 0)) * height}px`;
     const lines = [];
     for (let i = first; i < after; i++) {
       const line = this.line(i);
       line.style.transform = `translateY(${i * height}px)`;
       lines.push(line);
+    }
+    if (more && after === this.lines) {
+      const note = h("p.state.rest", {}, `These are the first ${format.count(this.lines)} of ${format.count(this.total)}: a filter or another order shows the others.`);
+      note.style.transform = `translateY(${this.lines * height}px)`;
+      lines.push(note);
     }
     fill(this.body, lines);
     if (lines.length && this.missing(first, after)) this.fetchSoon();
@@ -175,7 +188,7 @@ export class Table {
     if (event.target !== this.scroller || !this.total) return;
     if (step) {
       event.preventDefault();
-      this.at = Math.min(this.total - 1, Math.max(0, this.at + step));
+      this.at = Math.min(this.lines - 1, Math.max(0, this.at + step));
       this.reveal();
     } else if (event.key === "Enter" && this.rule(this.at)) {
       event.preventDefault();

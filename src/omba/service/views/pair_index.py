@@ -56,6 +56,13 @@ class PairIndex:
         half = coo_array((count.astype(np.int32), (left, right)), shape=(len(given.labels),) * 2).tocsr()
         return cls(csr_array(half + half.T), given, hashing or given.choose())
 
+    @classmethod
+    def of_past(cls, given: MiningInput, hashing: Hashing | None) -> PairIndex:
+        """Pairs of the past, of which there is no forecast."""
+        from scipy.sparse import csr_array
+
+        return cls(csr_array((len(given.labels),) * 2, dtype=np.int32), given, hashing or given.choose())
+
     @cached_property
     def explainer(self) -> Explainer:
         """Tells why two products belong together; it looks partners up."""

@@ -148,6 +148,10 @@ class RuleSearch:
             self._found = {**dict(list(self._found.items())[-REMEMBERED:]), asked: known}
         return known[1]
 
+    def forget(self) -> None:
+        """Work out anew what was asked before."""
+        self._found = {}
+
     def _find(self, where: Filter, sort: str | None, order: str | None, most: int) -> MatchingRules:
         column = FIELDS.get(sort or DEFAULT_SORT, sort or DEFAULT_SORT)
         rising = (*RISING, "status")

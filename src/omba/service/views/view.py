@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from omba.baskets import Clock, Label
 from omba.baskets.identity import Identity
 from omba.model import OMBA
-from omba.rules import Catalogue, Rules
+from omba.rules import Catalogue, MiningInput, Rules
 from omba.rules.from_model import catalogue_of
-from omba.rules.pair_counts import PairCounts
+from omba.rules.pair_counts import KeptEvidence, PairCounts
 from omba.rules.rules_table import read_rules
 from omba.service.views.history_view import HistoryEntry, show_tick
 from omba.service.views.pair_index import PairIndex
@@ -121,8 +121,15 @@ class View:
 
     @cached_property
     def rule_search(self) -> RuleSearch | None:
-        """Filters and orders over all counted pairs; of the present alone."""
-        return None if self.pair_index is None else RuleSearch(self.rule_index, self.pair_index)
+        """Filters and orders over all counted pairs; of the past over the most frequent, as far as they were kept."""
+        if self.pair_index is not None:
+            return RuleSearch(self.rule_index, self.pair_index)
+        kept = None if self.model is not None or not self.n_baskets else self.pair_counts
+        if kept is None or not len(kept.keys):
+            return None
+        evidence = KeptEvidence(kept, len(self.product_index))
+        given = MiningInput(self.catalogue, self.vectors, evidence)
+        return RuleSearch(self.rule_index, PairIndex.of_past(given, self.rule_index.table.hashing))
 
     @cached_property
     def pair_counts(self) -> PairCounts | None:
