@@ -88,10 +88,15 @@ def rules(
     if out is not None:
         found.write(out)
         terminal.say(f"{count_of(len(found), 'rule')} written to {out}", "dim")
+    _show(found, sort, json)
+    _add_notes(loaded, found, json is None)
+
+
+def _show(found: Rules, sort: str | None, json: Path | None) -> None:
+    """The table on the terminal, or as JSON."""
     columns, rows = table(found, sort)
     title = f"{count_of(len(found), 'rule')} from {count_of(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
-    _add_notes(loaded, found, json is None)
 
 
 def _add_notes(model: OMBA, found: Rules, shown: bool) -> None:
