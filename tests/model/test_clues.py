@@ -9,11 +9,12 @@ from scipy import special
 
 import omba
 from omba.model import oracle
-from omba.model.blend import HALVINGS, LENGTH, RIDGE, Blend
+from omba.model.blend import HALVINGS, RIDGE, Blend
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
+from omba.model.effort import ASK, JUDGE, ROUND, YOUNG
 from omba.model.kernels import gather
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
-from omba.model.questions import join
+from omba.model.questions import best_sellers, join
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +157,7 @@ def test_a_step_of_a_blend_is_the_oracles_newton_step():
     targets = np.zeros((7, 9))
     targets[:, :2] = 0.5
     queries = [(x[q].astype(float), log_weights[q], targets[q]) for q in range(7)]
-    want = oracle.newton(blend.weights, blend.hessian, LENGTH, RIDGE, HALVINGS, queries)
+    want = oracle.newton(blend.weights, blend.hessian, blend.question.length, RIDGE, HALVINGS, queries)
     blend.learn(x, log_weights, targets)
     assert np.allclose(blend.weights, want)
 
@@ -212,3 +213,18 @@ def test_a_young_blend_whose_clues_go_to_extremes_does_not_overshoot():
         blend.learn(features, np.zeros(features.shape[:2]), targets)
         worst = max(worst, float(np.abs(blend.weights).max()))
     assert worst < 6.0, "weights stay near the truth, 1, and where they begin, 4"
+
+
+def test_the_best_sellers_are_those_of_a_stable_sort():
+    counts = np.random.default_rng(0).integers(0, 9, 500)
+    for n in (1, 128, 500, 600):
+        assert best_sellers(counts, n).tolist() == np.argsort(-counts, kind="stable")[:n].tolist()
+
+
+@pytest.mark.parametrize("effort", [ASK, JUDGE])
+def test_settled_weights_are_asked_as_many_queries_whatever_the_length_of_a_window(effort):
+    for size in (1, 40, 430):
+        asked = sum(effort.queries(size, learned) for learned in range(YOUNG, YOUNG + 100 * ROUND, size))
+        assert abs(asked - 100 * ROUND / effort.settled) <= 2 * ROUND / effort.settled
+    assert effort.queries(10**6, 10**6) == effort.most
+    assert effort.queries(1, 0) == 1

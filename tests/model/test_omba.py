@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,6 +134,25 @@ def test_value_weights_favour_dear_products_and_no_price_weighs_all_alike(caplog
 def test_several_threads_learn_the_same_neighbours():
     model = omba.OMBA(dim=16, threads=2).fit(world(1000))
     assert sum(model.similar(f"p{i}", 1)[0][0] == f"p{i ^ 1}" for i in range(20)) >= 18
+
+
+def with_categories(baskets):
+    """The same baskets, with a category for every four products."""
+    kinds = pa.table({"product": [f"p{i}" for i in range(20)], "category": [f"kind {i // 4}" for i in range(20)]})
+    return replace(baskets, attributes=kinds)
+
+
+def test_where_products_have_categories_two_threads_learn_the_bits_of_one():
+    one, two = (omba.OMBA(threads=n, **SMALL).fit(with_categories(world(2000))) for n in (1, 2))
+    assert len(one.spaces) == 2
+    assert two._pace().threads == 1
+    for mine, theirs in zip(one.spaces, two.spaces, strict=True):
+        for name, array in mine.state().items():
+            assert np.array_equal(array, theirs.state()[name]), name
+    for part in ("evidence", "sets", "forecast", "questions"):
+        for name, array in getattr(one, part).state().items():
+            assert np.array_equal(array, getattr(two, part).state()[name]), (part, name)
+    assert np.array_equal(one.blend.weights, two.blend.weights)
 
 
 def test_a_new_product_late_in_the_stream_is_normal_and_an_old_one_keeps_its_vector():

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from omba.model.clues import AMONG, CLUES, LIFT, Question, field, fields
 
-LENGTH = 8_000
-"""The queries a Hessian remembers: long enough to be steady, short enough to follow a model that matures."""
 CAUTION = 1.0
 """Prior precision of each weight: it holds for the first few dozen queries."""
 RIDGE = 1e-4
@@ -109,7 +107,7 @@ class Blend:
         else:
             gradient = (targets[:, None, :] @ x)[:, 0].sum(axis=0) - mean.sum(axis=0)
         weighted = (x * np.sqrt(chance)[..., None]).reshape(-1, x.shape[2])
-        prior = max(0.0, 1.0 - len(x) / LENGTH) * self.hessian
+        prior = max(0.0, 1.0 - len(x) / self.question.length) * self.hessian
         self.hessian = prior + weighted.T @ weighted - mean.T @ mean
         step = np.linalg.solve(self.hessian + RIDGE * np.eye(len(self.weights)), gradient)
         before = log_likelihood(utility, targets)

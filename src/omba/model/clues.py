@@ -88,11 +88,15 @@ class Question:
     popularity
         The weight of popularity before any query was seen: 0 where candidates were drawn as they are sold, 1 where all
         products are candidates.
+    length
+        The queries its Hessian remembers: enough to be steady, few enough to follow a model that matures. Less is asked
+        of the whole catalogue, so that less is a longer time.
     """
 
     name: str
     clues: frozenset[str]
     popularity: float
+    length: int
 
     def fields(self, levels: int) -> tuple[str, ...]:
         """The columns that it weighs, with so many levels of products, in order."""
@@ -100,11 +104,11 @@ class Question:
 
 
 ALL = frozenset(clue.name for clue in (*CLUES, LIFT))
-AMONG = Question("among", ALL, 0.0)
+AMONG = Question("among", ALL, 0.0, 8_000)
 """Which of these candidates, which were drawn as they are sold? The paper's test."""
-COMPLETE = Question("complete", ALL, 1.0)
+COMPLETE = Question("complete", ALL, 1.0, 2_000)
 """What else goes into this basket, of all products?"""
-NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0)
+NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0, 2_000)
 """What will this customer buy at the next visit? More clues did not pay, measured on Ta-Feng and Complete Journey."""
 
 

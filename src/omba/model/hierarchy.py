@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.baskets import Vocabulary
+from omba.baskets import Label, Vocabulary
 from omba.model.row_index import label_order
 
 LEVELS = (
@@ -27,6 +27,9 @@ class Hierarchy:
         self.level: str | None = None
         self.vocabulary = Vocabulary()
         self.parents: NDArray[np.int32] = np.empty(0, np.int32)
+        self._attributes: pa.Table | None = None
+        self._categories: dict[Label, Label] = {}
+        """The category of each product in the attributes, read once for as long as they stay the same."""
 
     def learn(self, attributes: pa.Table | None, products: Vocabulary) -> None:
         """Look up the products that have joined since the last window."""
@@ -37,11 +40,13 @@ class Hierarchy:
         if attributes is not None and self.level is None:
             self.level = finest(attributes)
         if attributes is not None and self.level in attributes.column_names:
-            wanted = {label: i for i, label in enumerate(missing)}
-            pairs = zip(attributes["product"].to_pylist(), attributes[self.level].to_pylist(), strict=True)
-            found = [(wanted[p], c) for p, c in pairs if p in wanted and c is not None]
+            if attributes is not self._attributes:
+                pairs = zip(attributes["product"].to_pylist(), attributes[self.level].to_pylist(), strict=True)
+                self._attributes, self._categories = attributes, {p: c for p, c in pairs if c is not None}
+            known = [(place, label) for place, label in enumerate(missing) if label in self._categories]
+            found = [(place, self._categories[label]) for place, label in known]
             # Sorted, so that the numbering follows from the labels and not from the order of a file.
-            self.vocabulary.add(sorted({c for _, c in found}, key=label_order))
+            self.vocabulary.add(sorted({category for _, category in found}, key=label_order))
             for place, category in found:
                 parents[place] = self.vocabulary.codes[category]
         self.parents = np.append(self.parents, parents)

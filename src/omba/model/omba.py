@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,28 +16,25 @@ from omba.baskets.clock import MICROSECONDS
 from omba.baskets.descriptions import Descriptions
 from omba.baskets.folding import fold_window
 from omba.baskets.identity import Identity
-from omba.baskets.names import NAME, ProductNames, is_code
-from omba.errors import InputError, UnknownError, nearest
-from omba.model import recommend
+from omba.baskets.names import ProductNames
+from omba.errors import InputError
+from omba.model.answers import Answers
 from omba.model.assortment import Assortment
 from omba.model.blend import Blend
-from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, name_columns
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
 from omba.model.input import BasketsLike, as_baskets, as_windowed
-from omba.model.kernels import cross, hide, highest_lift
+from omba.model.kernels import hide
 from omba.model.overview import describe_html
 from omba.model.prices import Prices
-from omba.model.questions import ASKED, SHARE, Questions, expected_size
-from omba.model.recommend import Customer, Kind
+from omba.model.questions import Questions
 from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
 from omba.model.seasons import Seasons
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
+from omba.model.workers import Job, run
 from omba.settings import PAPER, SETTINGS, Value, as_plain, check
-
-log = logging.getLogger("omba")
 
 QUERIES = 1_000
 """Baskets of a window that are made into queries to weigh the clues."""
@@ -50,18 +47,7 @@ def ticks_of_day(clock: Clock) -> int:
     return MICROSECONDS["d"] if clock is Clock.DATETIME else 1
 
 
-class CodedQueries(Protocol):
-    """Queries in codes: the contexts (`offsets`, `items`), a user and candidates each, and the codes' vocabularies."""
-
-    offsets: Any
-    items: Any
-    user_codes: Any
-    candidates: Any
-    product_vocabulary: Any
-    user_vocabulary: Any
-
-
-class OMBA:
+class OMBA(Answers):
     """Products and users in one embedding space, kept current window by window.
 
     A unit z of a basket b is recovered from the rest of the basket, p(z | b₋z) ∝ exp(v_z · h_z), where h_z is
@@ -83,7 +69,7 @@ class OMBA:
     seed
         Start of all random numbers.
     threads
-        1 is reproducible bit for bit; more learn at once, without locks.
+        1 is reproducible bit for bit, and 2 where products have categories; more learn at once, without locks.
     power
         Negatives are drawn by purchases to this power.
     user_share
@@ -303,15 +289,17 @@ class OMBA:
 
     def _predict(self, window: WindowRows, rng: np.random.Generator) -> None:
         """Predict the window with what was known until now: the forecast of lifts and the weights of the clues learn
-        from how well they did."""
-        self.forecast.learn(self.product_vectors, self.evidence, window.offsets, window.items)
-        if not self.clues:
-            return
+        from how well they did, each for itself."""
+        rows = window.offsets, window.items
+        foretell = partial(self.forecast.learn, self.product_vectors, self.evidence, *rows)
+        run([partial(self._ask, window, rng), foretell] if self.clues else [foretell], self.threads)
+
+    def _ask(self, window: WindowRows, rng: np.random.Generator) -> None:
+        """Fit the weights of all questions to some of the window's baskets."""
         many = np.flatnonzero(np.diff(window.offsets) > 1)
         if len(many):
             self._weigh_clues(window, rng.permutation(many), rng)
-        asked = min(ASKED, -(-len(window.users) // SHARE))
-        self.questions.learn(self, window, asked, np.random.default_rng([self.seed, self.n_windows, 4]))
+        self.questions.learn(self, window, len(window.users), np.random.default_rng([self.seed, self.n_windows, 4]))
 
     def _weigh_clues(self, window: WindowRows, baskets: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Fit the weights of the clues to the first of these baskets: hide a product of each and look for it."""
@@ -321,296 +309,34 @@ class OMBA:
         self.blend.learn(self.describe(offsets, context, window.users[chosen], candidates))
 
     def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
-        self.evidence.update(window.offsets, window.items)
-        self.sets.update(window.offsets, window.items, len(self.product_rows.vocabulary))
-        if self.clock is Clock.DATETIME:
-            self.seasons.learn(window.offsets, window.items, window.days, len(self.product_rows.vocabulary))
+        """Learn the window: the levels are tables of their own, and what counts baskets looks at no vector, so that
+        all of it may run side by side."""
         levels = [window]
         if len(self.spaces) > 1:
             levels.append(window.roll_up(self.hierarchy.parents))
+        jobs: list[Job] = []
         for level, (space, rows) in enumerate(zip(self.spaces, levels, strict=True)):
             space.count(rows)
-            self._train(level, space, rows, rng)
+            jobs += self._passes(level, space, rows, rng)
+        run([*jobs, partial(self._count, window)], self.threads)
         self.sets.look(self.product_vectors, self.evidence)
 
-    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
-        """How a counted window is learned: the one step in which the variants differ."""
-        space.train(window, self._pace(), rng)
+    def _count(self, window: WindowRows) -> None:
+        products = len(self.product_rows.vocabulary)
+        self.evidence.update(window.offsets, window.items)
+        self.sets.update(window.offsets, window.items, products)
+        if self.clock is Clock.DATETIME:
+            self.seasons.learn(window.offsets, window.items, window.days, products)
+
+    def _passes(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> list[Job]:
+        """How a counted window is learned, as jobs that are still to be done: the one step in which variants differ."""
+        return space.passes(window, self._pace(), rng)
 
     def _pace(self) -> Pace:
         return Pace(
             self.negatives, self.learning_rate, self.tau, self.epochs, self.power,
-            self.user_share, self.user_targets, self.threads,
+            self.user_share, self.user_targets, max(1, self.threads // len(self.spaces)),
         )  # fmt: skip
-
-    # Asking.
-
-    @property
-    def products(self) -> list[Label]:
-        """Every product met so far, in the order of the rows."""
-        return list(self.product_rows.vocabulary)
-
-    @property
-    def users(self) -> list[Label]:
-        """Every user met so far."""
-        return list(self.user_rows.vocabulary)
-
-    @property
-    def product_vectors(self) -> NDArray[np.float32]:
-        """One row a product."""
-        return self.spaces[0].products.vectors
-
-    @property
-    def user_vectors(self) -> NDArray[np.float32]:
-        """One row a user."""
-        return self.spaces[0].users.vectors
-
-    @property
-    def product_counts(self) -> NDArray[np.int64]:
-        """In how many baskets each product was."""
-        return self.spaces[0].counts
-
-    @property
-    def n_baskets(self) -> int:
-        """Baskets learned so far."""
-        return self.evidence.n_baskets
-
-    def row(self, product: Label) -> int:
-        """The row of a product by its label, its name or a part of it; an unknown one is an error that suggests the
-        nearest names, and one that may mean several an error that lists them."""
-        row = self.product_rows.row(product)
-        if row < 0:
-            row = self.product_names.row(product)
-        if row < 0:
-            if not self.product_rows.vocabulary:
-                raise UnknownError("the model has not learned any baskets yet: call fit or partial_fit first")
-            near = nearest(product, self.product_rows.vocabulary)
-            raise UnknownError(f"product {product!r} is not known to the model{near}")
-        return row
-
-    @property
-    def product_names(self) -> ProductNames:
-        """What products are called beside their labels, to be found by it."""
-        vocabulary, attributes = self.product_rows.vocabulary, self.attributes
-        if self._names is None or self._names[0] is not attributes or len(self._names[1].labels) != len(vocabulary):
-            names: list[str | None] = [None] * len(vocabulary)
-            if attributes is not None and NAME in attributes.column_names:
-                rows = [self.product_rows.row(label) for label in attributes["product"].to_pylist()]
-                for row, name in zip(rows, attributes[NAME].to_pylist(), strict=True):
-                    if row >= 0:
-                        names[row] = name
-            self._names = attributes, ProductNames(list(vocabulary), names, self.product_counts)
-        return self._names[1]
-
-    def _row_in_basket(self, product: Label) -> int:
-        """The row of a product of a basket by its label or its name, −1 where it is not known.
-
-        A till writes codes, and one that is not known is no part of a name.
-        """
-        row = self.product_rows.row(product)
-        if row >= 0 or is_code(product) or self.identity.product(product) is None:
-            return row
-        return self.product_names.row(product)
-
-    def vector(self, product: Label) -> NDArray[np.float32]:
-        """The vector of a product."""
-        return np.array(self.product_vectors[self.row(product)])
-
-    def season(self, product: Label) -> str:
-        """When in the year a product is mostly sold, such as "Nov–Dec"; "" where there is no such time or none to tell
-        by yet."""
-        return self.seasons.of([[self.row(product)]])[0]
-
-    def similar(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
-        """The nearest products by cosine; those met only once, whose vectors are still noise, are left out."""
-        row, vectors = self.row(product), self.product_vectors
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + 1e-12
-        cosine = (vectors @ vectors[row]) / (lengths * lengths[row])
-        return self._best(cosine, np.array([row]), n)
-
-    def score(
-        self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] | None = None
-    ) -> NDArray[np.float32]:
-        """How well each candidate goes with the basket and the user, higher is better.
-
-        Without candidates, all products are scored in the order of `products`. What the model does not know is left
-        out of the context, with a note; an unknown candidate scores as a product never bought.
-        """
-        return np.asarray(self.blend.score(self._features(products, user, candidates))[0])
-
-    def features(
-        self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] | None = None
-    ) -> NDArray[Any]:
-        """The clues that a score weighs: a record for each candidate, with a field for each clue of `model.clues`.
-
-        Arguments are those of `score`. Where products have categories, the fields of the clues one level up follow,
-        `category_context` and so on. `pandas.DataFrame(features)` makes a table of it.
-
-        >>> from omba import Baskets
-        >>> model = OMBA(dim=16).fit(Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200), every=50)
-        >>> features = model.features(["pasta"], candidates=["sauce", "soap"])
-        >>> features.dtype.names[:5]
-        ('context', 'user', 'nearest', 'habit', 'popularity')
-        >>> bool(features["context"][0] > features["context"][1])
-        True
-        """
-        return name_columns(self._features(products, user, candidates)[0])
-
-    def _features(
-        self, products: Sequence[Label], user: Label | None, candidates: Sequence[Label] | None
-    ) -> NDArray[np.float32]:
-        """The clues of one query, (1, candidates, clues)."""
-        context = self._find_known(products)
-        rows = np.arange(len(self.product_rows.vocabulary), dtype=np.int32)
-        if candidates is not None:
-            rows = np.array([self.product_rows.row(candidate) for candidate in candidates], np.int32)
-        user_row = self._find_user(user)
-        offsets = np.array([0, len(context)], np.int64)
-        return self.describe(offsets, context, np.array([user_row], np.int32), rows[None, :])
-
-    def score_queries(self, queries: CodedQueries) -> NDArray[np.float32]:
-        """Scores of many queries at once, one row a query."""
-        products = self.product_rows.find(queries.items, queries.product_vocabulary)
-        candidates = self.product_rows.find(queries.candidates, queries.product_vocabulary)
-        users = self.user_rows.find(queries.user_codes, queries.user_vocabulary)
-        return self.blend.score(self.describe(queries.offsets, products, users, candidates))
-
-    def describe(
-        self,
-        offsets: NDArray[np.int64],
-        context: NDArray[np.int32],
-        users: NDArray[np.int32],
-        candidates: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
-        """The clues of many queries given in rows, (queries, candidates, clues), the clues of all levels side by side.
-
-        The basket of query q is `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
-        """
-        clues = [self.spaces[0].describe(offsets, context, users, candidates)]
-        if len(self.spaces) > 1:
-            parents = np.append(self.hierarchy.parents, np.int32(-1))
-            clues.append(self.spaces[1].describe(offsets, parents[context], users, parents[candidates]))
-        clues.append(self._lifts(offsets, context, candidates)[..., None])
-        return np.concatenate(clues, axis=2)
-
-    def _lifts(
-        self, offsets: NDArray[np.int64], context: NDArray[np.int32], candidates: NDArray[np.int32]
-    ) -> NDArray[np.float32]:
-        """The highest log lift of each candidate with a product of its basket, (queries, candidates)."""
-        known = context >= 0
-        offsets, context = np.concatenate([[0], np.cumsum(known)])[offsets], context[known]
-        lifts = np.zeros(candidates.shape, np.float32)
-        if len(context):
-            pairs = self.evidence.pairs(*cross(offsets, context, candidates))
-            highest_lift(
-                offsets, context, candidates, pairs, self.product_counts, max(self.n_baskets, 1), LIFT_PRIOR, lifts
-            )
-        return lifts
-
-    def rank(self, products: Sequence[Label], user: Label | None = None, n: int = 10) -> list[tuple[Label, float]]:
-        """The n products likeliest to go into this basket too, each with the chance that it is bought on this visit.
-
-        All products are looked at, those already in the basket left out. An empty basket with a user asks what
-        `next_basket` does; with neither, the best sellers come with the share of baskets they are in. Without
-        `clues`, the order and the numbers are those of `score`.
-        """
-        context, row = self._find_known(products), self._find_user(user)
-        return self._label(recommend.suggest(self, context, row, n))
-
-    def next_basket(self, user: Label, n: int = 10, kind: Kind = "all") -> list[tuple[Label, float]]:
-        """The n products likeliest to be in the user's next basket, each with its chance.
-
-        `kind` is "rebuy" for what the user remembers alone, "discover" for what is new to them, "all" for both. Of a
-        user whom the model does not know, it tells the best sellers.
-        """
-        return self._label(recommend.suggest(self, np.empty(0, np.int32), self._find_user(user), n, kind))
-
-    def expected_size(self, user: Label | None = None) -> float:
-        """How many products the user's next basket is expected to hold; without a user, anybody's."""
-        return expected_size(self, self._find_user(user))
-
-    def customer(self, user: Label) -> Customer:
-        """What is known of a user: visits and when last, what they buy, how often, when last, and what of it is due."""
-        row = self.user_rows.row(user)
-        if row < 0:
-            raise UnknownError(f"user {user!r} is not known to the model{nearest(user, self.user_rows.vocabulary)}")
-        return recommend.customer(self, row)
-
-    def families(self) -> pa.Table:
-        """Products that are variants of one thing or a set sold as one, a row a family, those that sell most first.
-
-        `family` is its number, `name` what its members share, `size` how many products it has, `sold` how many
-        baskets they were in, `products` which they are.
-        """
-        return self.assortment.families().table()
-
-    def substitutes(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
-        """The n products that are likeliest bought instead of one, each with the probability that it is.
-
-        Customers who buy both put them into one basket less often than their own habits would.
-        """
-        return self._related(product, "substitute", n)
-
-    def complements(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
-        """The n products that are likeliest bought with one, each with the probability that they belong together.
-
-        Customers who buy both put them into one basket more often than their own habits would.
-        """
-        return self._related(product, "complement", n)
-
-    def _related(self, product: Label, kind: str, n: int) -> list[tuple[Label, float]]:
-        found = self.assortment.related(self.row(product), kind, n)
-        return [(self.product_rows.vocabulary[row], chance) for row, chance in found]
-
-    def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
-        """How likely every product is to go into each query's basket too, (queries, products), higher is likelier.
-
-        Products are in the order of the queries' vocabulary; one that the model does not know comes last.
-        """
-        return recommend.score_catalogue(self, COMPLETE.name, queries)
-
-    def next_scores(self, queries: CodedQueries) -> NDArray[np.float32]:
-        """How likely every product is to be in the next basket of each query's user, as `complete_scores`."""
-        return recommend.score_catalogue(self, NEXT.name, queries)
-
-    def score_catalogue(self, queries: CodedQueries) -> NDArray[np.float32]:
-        """The score of every product for each query: `complete_scores`, or `next_scores` where no basket holds any."""
-        return self.complete_scores(queries) if len(queries.items) else self.next_scores(queries)
-
-    def _label(self, found: Iterable[recommend.Suggestion]) -> list[tuple[Label, float]]:
-        return [(self.product_rows.vocabulary[one.row], one.chance) for one in found]
-
-    def _find_user(self, user: Label | None) -> int:
-        """The row of a user, −1 for none and for one who is not known."""
-        row = -1 if user is None else self.user_rows.row(user)
-        if user is not None and row < 0:
-            self._warn_once(f"user {user!r} is not known to the model: scored without one")
-        return row
-
-    def _find_known(self, products: Iterable[Label]) -> NDArray[np.int32]:
-        """The rows of those products that the model knows, each once."""
-        if isinstance(products, str | bytes):
-            raise InputError(f"the basket is the text {products!r}: give a list of products, as in [{products!r}]")
-        found = {name: self._row_in_basket(name) for name in products}
-        unknown = [name for name, row in found.items() if row < 0]
-        if unknown:
-            self._warn_once(f"not known to the model and left out: {', '.join(map(repr, unknown[:5]))}")
-        return np.array(list(dict.fromkeys(row for row in found.values() if row >= 0)), np.int32)
-
-    def _best(
-        self, scores: NDArray[np.float32], without: NDArray[np.integer[Any]], n: int
-    ) -> list[tuple[Label, float]]:
-        scores = np.where(self.product_counts > 1, scores, -np.inf)
-        scores[without] = -np.inf
-        n = min(n, int(np.isfinite(scores).sum()))
-        top = np.argpartition(-scores, max(n - 1, 0))[:n] if n else np.empty(0, np.int64)
-        top = top[np.argsort(-scores[top], kind="stable")]
-        return [(self.product_rows.vocabulary[row], float(scores[row])) for row in top.tolist()]
-
-    def _warn_once(self, note: str) -> None:
-        if note not in self._notes:
-            self._notes.add(note)
-            log.warning(note)
 
     # Keeping.
 

@@ -20,27 +20,22 @@ from numpy.typing import NDArray
 from omba.model.blend import Blend
 from omba.model.calibration import SHOWN, Calibration, describe
 from omba.model.clues import COMPLETE, NEXT
+from omba.model.effort import ASK, JUDGE
 from omba.model.kernels import gather
 from omba.model.memory import FADING, VISITS
-from omba.model.space import WindowRows
+from omba.model.space import QueryRows, WindowRows
 
 if TYPE_CHECKING:
-    from omba.model.omba import OMBA
+    from omba.model.answers import Answers
 
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-ASKED = 32
-"""Queries of a window that fit the weights of a question."""
-SHARE = 12
-"""At most one in so many baskets of a window is made into a query."""
-JUDGED = 12
-"""Queries of a window whose suggestions are compared with what was bought."""
 DRAWN = 64
 """Products drawn for a query of the whole catalogue."""
 BEST_SELLERS = 128
 """Best sellers that are candidates of every query."""
-SHORTLIST = 256
+SHORTLIST = 128
 """Products that a first look at all of a large catalogue chooses."""
 SMALL = 1_000
 """Up to so many products, all are looked at."""
@@ -68,19 +63,27 @@ class Questions:
         for blend in self.blends.values():
             blend.grow(levels)
 
-    def learn(self, model: OMBA, window: WindowRows, asked: int, rng: np.random.Generator) -> None:
-        """Predict a window and learn from it, before the model does, with so many queries of each question."""
+    def learn(self, model: Answers, window: WindowRows, size: int, rng: np.random.Generator) -> None:
+        """Predict a window and learn from it, before the model does.
+
+        `window` may hold some of its baskets only; `size` is how many it has in all.
+        """
+        asked, judged = (effort.queries(size, model.n_baskets) for effort in (ASK, JUDGE))
+        if not asked:
+            return
         sizes, best = np.diff(window.offsets), best_sellers(model.product_counts)
         baskets = rng.permutation(len(window.users))
         baskets = baskets[sizes[baskets] > 0]
         self._complete(model, window, baskets[sizes[baskets] > 1][:asked], best, rng)
         visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)[window.users[baskets]]
         self._next(model, window, baskets[visits >= KNOWN][:asked], best)
-        judged = min(JUDGED, asked)
-        self._judge(model, COMPLETE.name, window, baskets[-judged:], rng)
-        self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], None)
+        lengths = row_lengths(model.product_vectors) if len(model.product_counts) > SMALL else None
+        self._judge(model, COMPLETE.name, window, baskets[-judged:], lengths, rng)
+        self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], lengths, None)
 
-    def _complete(self, model: OMBA, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator) -> None:
+    def _complete(
+        self, model: Answers, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator
+    ) -> None:
         contexts, targets, users = [], [], []
         for basket, place in zip(baskets.tolist(), rng.random(len(baskets)).tolist(), strict=True):
             items = window.items[window.offsets[basket] : window.offsets[basket + 1]]
@@ -95,7 +98,7 @@ class Questions:
         inside = np.minimum(drawn, len(counts) - 1).astype(np.int32)
         self._fit(model, COMPLETE.name, contexts, np.array(users, np.int32), targets, best, inside)
 
-    def _next(self, model: OMBA, window: WindowRows, baskets: Longs, best: Rows) -> None:
+    def _next(self, model: Answers, window: WindowRows, baskets: Longs, best: Rows) -> None:
         targets, users = [], []
         for basket in baskets.tolist():
             user, items = window.users[basket], window.items[window.offsets[basket] : window.offsets[basket + 1]]
@@ -108,7 +111,7 @@ class Questions:
         self._fit(model, NEXT.name, nothing, np.array(users, np.int32), targets, best, drawn)
 
     def _fit(
-        self, model: OMBA, name: str, contexts: list[Rows], users: Rows, targets: list[Rows], best: Rows, drawn: Rows
+        self, model: Answers, name: str, contexts: list[Rows], users: Rows, targets: list[Rows], best: Rows, drawn: Rows
     ) -> None:
         """Fit a blend to queries whose baskets and targets are given."""
         if len(users) == 0:
@@ -118,7 +121,13 @@ class Questions:
         self.blends[name].learn(model.describe(offsets, context, users, candidates), log_weights, shares)
 
     def _judge(
-        self, model: OMBA, name: str, window: WindowRows, baskets: Longs, rng: np.random.Generator | None
+        self,
+        model: Answers,
+        name: str,
+        window: WindowRows,
+        baskets: Longs,
+        lengths: NDArray[np.float32] | None,
+        rng: np.random.Generator | None,
     ) -> None:
         """Compare what would have been suggested, at a moment of each of these visits, with what was bought after it.
 
@@ -136,7 +145,7 @@ class Questions:
         if len(users) == 0:
             return
         offsets, context = join(hands)
-        candidates = shortlists(model, self.blends[name], offsets, context, users)
+        candidates = shortlists(model, self.blends[name], offsets, context, users, lengths)
         utility = self.blends[name].score(model.describe(offsets, context, users, candidates)).astype(np.float64)
         utility[candidates < 0] = -np.inf
         clues, true = [], []
@@ -151,7 +160,7 @@ class Questions:
         self.calibrations[name].learn(np.concatenate(clues), np.concatenate(true), len(users))
 
     def chances(
-        self, model: OMBA, name: str, utility: NDArray[np.float64], rows: Rows, user: int, in_hand: int
+        self, model: Answers, name: str, utility: NDArray[np.float64], rows: Rows, user: int, in_hand: int
     ) -> NDArray[np.float64]:
         """The chance of each of these rows, given the utility of every row that was looked at; the two are aligned."""
         shown = np.sort(utility)[::-1][:SHOWN]
@@ -185,7 +194,7 @@ class Questions:
             calibration.offset = state.get(f"calibration.{name}.offset", calibration.offset)
 
 
-def expected_size(model: OMBA, user: int) -> float:
+def expected_size(model: Answers, user: int) -> float:
     """How many products a customer's next basket will hold: the mean of their baskets, the latest counting most."""
     typical = float(model.product_counts.sum()) / max(model.n_baskets, 1)
     memory = model.spaces[0].memory
@@ -195,7 +204,7 @@ def expected_size(model: OMBA, user: int) -> float:
     return float((memory.mass[user] + TYPICAL * typical) / (visits + TYPICAL))
 
 
-def remembered(model: OMBA, user: int) -> Rows:
+def remembered(model: Answers, user: int) -> Rows:
     """The rows of what a customer remembers."""
     if user < 0:
         return np.empty(0, np.int32)
@@ -205,7 +214,10 @@ def remembered(model: OMBA, user: int) -> Rows:
 
 def best_sellers(counts: Longs, n: int = BEST_SELLERS) -> Rows:
     """The rows bought most often, best first."""
-    return np.argsort(-counts, kind="stable")[:n].astype(np.int32)
+    # A number for each row that no other has, so that the best need not be found by sorting all.
+    key = -counts * len(counts) + np.arange(len(counts))
+    top = np.argpartition(key, n)[:n] if n < len(counts) else np.arange(len(counts))
+    return top[np.argsort(key[top])].astype(np.int32)
 
 
 def is_in(rows: Rows, few: Rows) -> NDArray[np.bool_]:
@@ -220,7 +232,7 @@ def join(lists: list[Rows]) -> tuple[Longs, Rows]:
 
 
 def candidates_of(
-    model: OMBA,
+    model: Answers,
     offsets: Longs,
     context: Rows,
     users: Rows,
@@ -239,19 +251,31 @@ def candidates_of(
     return candidates, log_weights, shares
 
 
-def shortlists(model: OMBA, blend: Blend, offsets: Longs, context: Rows, users: Rows) -> Rows:
+def shortlists(
+    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, lengths: NDArray[np.float32] | None
+) -> Rows:
     """Products worth an exact look for each query, −1 where a list is shorter: all of a small catalogue, of a large
-    one those that a first look finds, what the customer remembers, and the best sellers."""
+    one those that a first look finds, what the customer remembers, and the best sellers.
+
+    `lengths` are those of the products' vectors; a small catalogue needs none.
+    """
     n, nothing = len(model.product_counts), (np.zeros(len(users) + 1, np.int64), np.empty(0, np.int32))
-    if n <= SMALL:
+    if lengths is None:
         chosen = np.tile(np.arange(n, dtype=np.int32), (len(users), 1))
         return candidates_of(model, offsets, context, users, nothing, np.empty(0, np.int32), chosen)[0]
-    rough = rough_scores(model, blend, offsets, context, users)
+    rough = rough_scores(model, blend, offsets, context, users, lengths)
     found = np.argpartition(-rough, SHORTLIST, axis=1)[:, :SHORTLIST].astype(np.int32)
     return candidates_of(model, offsets, context, users, nothing, best_sellers(model.product_counts), found)[0]
 
 
-def rough_scores(model: OMBA, blend: Blend, offsets: Longs, context: Rows, users: Rows) -> NDArray[np.float32]:
+def row_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The length of each vector, none quite 0."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + np.float32(1e-12))
+
+
+def rough_scores(
+    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, lengths: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """Approximate scores of all products, (queries, products): cosines to the basket's mean and to the customer,
     popularity, and the clues of categories. The closeness to the nearest product is taken for its mean."""
     space, weights = model.spaces[0], blend.weights_at(0)
@@ -259,20 +283,19 @@ def rough_scores(model: OMBA, blend: Blend, offsets: Longs, context: Rows, users
     for q, user in enumerate(users.tolist()):
         seen = space.products.vectors[context[offsets[q] : offsets[q + 1]]]
         if len(seen):
-            lengths = np.linalg.norm(seen, axis=1, keepdims=True) + 1e-12
+            reach = np.linalg.norm(seen, axis=1, keepdims=True) + 1e-12
             pull[q] += weights["context"] * _direction(seen.sum(axis=0))
-            pull[q] += weights["nearest"] * (seen / lengths).mean(axis=0)
+            pull[q] += weights["nearest"] * (seen / reach).mean(axis=0)
         if user >= 0:
             pull[q] += weights["user"] * _direction(space.users.vectors[user])
     vectors = space.products.vectors
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + np.float32(1e-12)
     scores = pull @ vectors.T / lengths + np.float32(weights["popularity"]) * np.log(space.shares()).astype(np.float32)
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         parents = model.hierarchy.parents
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         repeated = np.tile(groups, (len(users), 1))
-        features = model.spaces[1].describe(offsets, parents[context], users, repeated)
+        features = model.spaces[1].describe(QueryRows(offsets, parents[context], users, repeated))
         scores += blend.score(features, level=1)[:, parents + 1]
     return np.asarray(scores, np.float32)
 

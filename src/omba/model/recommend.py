@@ -22,7 +22,7 @@ from omba.model.memory import VISITS
 from omba.model.questions import Rows, expected_size, remembered
 
 if TYPE_CHECKING:
-    from omba.model.omba import OMBA, CodedQueries
+    from omba.model.answers import Answers, CodedQueries
 
 Kind = Literal["all", "rebuy", "discover"]
 KINDS = ("all", "rebuy", "discover")
@@ -99,7 +99,7 @@ class Customer:
 
 
 def suggest(
-    model: OMBA, context: Rows, user: int, n: int, kind: Kind = "all", rows: Rows | None = None
+    model: Answers, context: Rows, user: int, n: int, kind: Kind = "all", rows: Rows | None = None
 ) -> list[Suggestion]:
     """The n products likeliest to be bought, given the rows of a basket and of its customer (−1 for none).
 
@@ -121,13 +121,13 @@ def suggest(
     return [Suggestion(*one) for one in found]
 
 
-def catalogue_rows(model: OMBA) -> Rows:
+def catalogue_rows(model: Answers) -> Rows:
     """The products worth suggesting: all that were bought. Where popularity does not count, those met once are left
     out, whose vectors are still noise."""
     return np.flatnonzero(model.product_counts > (0 if model.clues else 1)).astype(np.int32)
 
 
-def judge(model: OMBA, context: Rows, user: int, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def judge(model: Answers, context: Rows, user: int, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The utility of rows that are not in the basket, and the chance that each is bought."""
     if not len(context) and (user < 0 or not model.spaces[0].memory.totals[user, VISITS]) and model.clues:
         share = model.product_counts[rows] / max(model.n_baskets, 1)
@@ -140,18 +140,18 @@ def judge(model: OMBA, context: Rows, user: int, rows: Rows) -> tuple[NDArray[np
 
 
 def utilities(
-    model: OMBA, name: str, offsets: NDArray[np.int64], context: Rows, users: Rows, candidates: Rows
+    model: Answers, name: str, offsets: NDArray[np.int64], context: Rows, users: Rows, candidates: Rows
 ) -> NDArray[np.float64]:
     """What the clues of a question add up to."""
     return blend_of(model, name).score(model.describe(offsets, context, users, candidates)).astype(np.float64)
 
 
-def blend_of(model: OMBA, name: str) -> Blend:
+def blend_of(model: Answers, name: str) -> Blend:
     """The weights of a question; where none are fitted, the sum of two cosines answers all of them."""
     return model.questions.blends[name] if model.clues else model.blend
 
 
-def customer(model: OMBA, user: int) -> Customer:
+def customer(model: Answers, user: int) -> Customer:
     """What is known of the customer in a row."""
     memory = model.spaces[0].memory
     own = remembered(model, user)
@@ -170,7 +170,7 @@ def customer(model: OMBA, user: int) -> Customer:
     return Customer(visits, show_day(model, max(last)), size, products)
 
 
-def show_day(model: OMBA, day: int) -> str | int:
+def show_day(model: Answers, day: int) -> str | int:
     """A day as a person would write it; a number where the baskets have days, or no time at all."""
     if model.clock is not Clock.DATETIME:
         return day
@@ -179,7 +179,7 @@ def show_day(model: OMBA, day: int) -> str | int:
     return shown.date().isoformat()
 
 
-def score_catalogue(model: OMBA, name: str, queries: CodedQueries) -> NDArray[np.float32]:
+def score_catalogue(model: Answers, name: str, queries: CodedQueries) -> NDArray[np.float32]:
     """The utility of every product for each query, in the order of the queries' vocabulary.
 
     A product that the model does not know comes last. The question *next* leaves the baskets out.

@@ -46,7 +46,7 @@ class Sets:
         """Count a window."""
         if len(self.members) == 0:
             return
-        starts = np.searchsorted(self.members[:, 0], np.arange(products + 1))
+        starts = np.append(0, np.cumsum(np.bincount(self.members[:, 0], minlength=products)))
         marks = np.full(products, -1, np.int64)
         count_sets(offsets, items, starts, self.members, marks, self.watched)
 
@@ -70,7 +70,7 @@ class Sets:
         watched = np.append(self.watched, np.zeros(len(found), np.int64))
         since = np.append(self.since, np.full(len(found), n))
         # Which member is the rarest may change with time, the set does not.
-        _, first = np.unique(np.sort(members, axis=1), axis=0, return_index=True)
+        first = first_of_each(np.sort(members, axis=1))
         if len(first) > ROOM:
             worth = np.where(since[first] == n, np.inf, watched[first] / np.maximum(n - since[first], 1))
             first = np.sort(first[np.argsort(-worth, kind="stable")[:ROOM]])
@@ -108,6 +108,17 @@ class Sets:
         """The reverse of `state`."""
         self.members, self.watched, self.since = state["members"], state["watched"], state["since"]
         self.looked = int(state["looked"][0])
+
+
+def first_of_each(sets: Rows) -> Longs:
+    """Where each distinct line stands first, in the order of the lines; `np.unique` by lines takes ten times as long.
+
+    >>> first_of_each(np.array([[2, 3, 4], [1, 2, 3], [2, 3, 4]], np.int32))
+    array([1, 0])
+    """
+    order = np.lexsort(sets.T[::-1])
+    lines = sets[order]
+    return np.asarray(order[np.append(True, (lines[1:] != lines[:-1]).any(axis=1))])
 
 
 def triangles(left: Rows, right: Rows, counts: Longs) -> Rows:

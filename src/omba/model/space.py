@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from omba.model.memory import PRIOR, Memory
 from omba.model.row_index import roll_up
 from omba.model.sampler import sampler
 from omba.model.tables import VectorTable
+from omba.model.workers import Job, run
 
 APART = 16
 """Words of 64 bits from one thread's random state to the next: two cache lines."""
@@ -48,6 +49,33 @@ class WindowRows:
         """The same baskets as baskets of categories, given the category of each product; all weigh alike."""
         offsets, items = roll_up(self.offsets, self.items, parents)
         return WindowRows(offsets, items, np.ones(len(items), np.float32), self.users, self.days)
+
+
+@dataclass(frozen=True)
+class QueryRows:
+    """Queries in the rows of a space: which of the candidates goes with this basket and this user?
+
+    Parameters
+    ----------
+    offsets
+        Where the basket of each query begins in `context`, and the end of the last.
+    context
+        The products of all baskets, −1 for one that is not known.
+    users
+        The user of each query, −1 for none.
+    candidates
+        The candidates of each query, (queries, candidates), −1 for one that is not known.
+    """
+
+    offsets: NDArray[np.int64]
+    context: NDArray[np.int32]
+    users: NDArray[np.int32]
+    candidates: NDArray[np.int32]
+
+    def roll_up(self, parents: NDArray[np.int32]) -> QueryRows:
+        """The same queries about categories, given the category of each product."""
+        above = np.append(parents, np.int32(-1))
+        return QueryRows(self.offsets, above[self.context], self.users, above[self.candidates])
 
 
 @dataclass(frozen=True)
@@ -125,8 +153,12 @@ class Space:
 
     def train(self, window: WindowRows, pace: Pace, rng: np.random.Generator) -> None:
         """Learn a window in `epochs` passes. Several threads share the tables without locks (Hogwild)."""
+        run(self.passes(window, pace, rng), pace.threads)
+
+    def passes(self, window: WindowRows, pace: Pace, rng: np.random.Generator) -> list[Job]:
+        """The passes over a window, one job a thread; every random number they need is drawn here."""
         keep, other = sampler(self.counts, pace.power)
-        user_keep, user_other = sampler(self.user_counts, pace.power)
+        user_keep, user_other = sampler(self.user_counts if pace.user_targets else self.user_counts[:1], pace.power)
         threads = max(1, min(pace.threads, len(window.users) // 16))
         # Each thread's random state on a cache line of its own, or every draw would wait for the other thread's.
         states = np.zeros((threads, APART), np.uint64)[:, :2]
@@ -141,33 +173,21 @@ class Space:
             )  # fmt: skip
 
         # All passes of a thread in one call, so that no thread waits for a slower one after each pass.
-        passes = [np.array_split(rng.permutation(len(window.users)), threads) for _ in range(pace.epochs)]
-        orders = [np.concatenate(shares) for shares in zip(*passes, strict=True)]
-        if threads == 1:
-            learn(orders[0], states[0])
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(learn, orders, states))
+        shares = [np.array_split(rng.permutation(len(window.users)), threads) for _ in range(pace.epochs)]
+        orders = [np.concatenate(mine) for mine in zip(*shares, strict=True)]
+        return [partial(learn, order, state) for order, state in zip(orders, states, strict=True)]
 
-    def describe(
-        self,
-        offsets: NDArray[np.int64],
-        context: NDArray[np.int32],
-        users: NDArray[np.int32],
-        candidates: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
-        """The clues of every candidate of every query, (queries, candidates, clues).
-
-        Products of the context are those of `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
-        """
-        known = context >= 0
-        offsets = np.concatenate([[0], np.cumsum(known)])[offsets]
-        features = np.empty((*candidates.shape, len(CLUES)), np.float32)
+    def describe(self, queries: QueryRows) -> NDArray[np.float32]:
+        """The clues of every candidate of every query, (queries, candidates, clues)."""
+        known = queries.context >= 0
+        offsets = np.concatenate([[0], np.cumsum(known)])[queries.offsets]
+        features = np.empty((*queries.candidates.shape, len(CLUES)), np.float32)
         share = self.shares()
         trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
         memory = self.memory
         describe(
-            offsets, context[known], users, candidates, self.products.vectors, self.users.vectors,
+            offsets, queries.context[known], queries.users, queries.candidates,
+            self.products.vectors, self.users.vectors,
             share.astype(np.float32), trend.astype(np.float32), memory.rows, memory.strength, memory.mass,
             memory.counts, memory.last_visit, memory.last_day, memory.totals, self.today + 1,
             SHARPNESS, PRIOR, features,

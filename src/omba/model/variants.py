@@ -17,6 +17,7 @@ from omba.model.input import BasketsLike, as_baskets
 from omba.model.kernels import agreement
 from omba.model.omba import OMBA
 from omba.model.space import Pace, Space, WindowRows
+from omba.model.workers import Job
 
 SAVED = ("offsets", "items", "weights", "owners", "days")
 """What snapshots call the fields of `WindowRows`, in their order."""
@@ -51,13 +52,14 @@ class Cons(_Plain):
 
     pull = 0.1
 
-    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
+    def _passes(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> list[Job]:
         tables = [table.vectors for table in (space.products, space.users)]
         found = [vectors.copy() for vectors in tables]
         for _ in range(self.epochs):
             space.train(window, replace(self._pace(), epochs=1), rng)
             for vectors, before in zip(tables, found, strict=True):
                 vectors -= self.pull * (vectors - before)
+        return []
 
 
 class Decay(_Plain):
@@ -69,13 +71,13 @@ class Decay(_Plain):
         super()._reset()
         self.buffers: dict[int, WindowRows] = {}
 
-    def _train(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> None:
+    def _passes(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> list[Job]:
         if level in self.buffers:
             old = self.buffers[level]
             chance = np.minimum(1.0, math.exp(-self.forgetting) * self._weigh(space, old))
             window = join(select(old, np.flatnonzero(rng.random(len(chance)) < chance)), window)
         self.buffers[level] = window
-        space.train(window, self._pace(), rng)
+        return super()._passes(level, space, window, rng)
 
     def _weigh(self, space: Space, window: WindowRows) -> NDArray[np.float64]:
         """How much more likely than the average each past basket is to be kept."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from omba import model
 from omba.baskets import Baskets, Clock
 from omba.errors import InputError, SettingError
+from omba.model.effort import ASK
 from omba.model.omba import QUERIES, ticks_of_day
-from omba.model.questions import ASKED, SHARE
 from omba.model.row_index import RowIndex
 from omba.model.space import WindowRows
 from omba.spark.baskets import SparkBaskets
@@ -94,7 +94,7 @@ class OMBA(model.OMBA):
             self._check_span(source.clock, census.first, census.last, allow_late)
         builder = self._make_room(census, source)
         self.forecast.hold(self.product_vectors, self.evidence)
-        results = source.learn(parts, builder.payloads(self, census, (QUERIES // parts + 1, 2 * ASKED // parts + 1)))
+        results = source.learn(parts, builder.payloads(self, census, (QUERIES // parts + 1, 2 * ASK.most // parts + 1)))
         self._take_in(census, builder, [results[part] for part in sorted(results)])
         self.n_windows += 1
         return self
@@ -152,8 +152,7 @@ class OMBA(model.OMBA):
         if len(hidden.users):
             rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
             self._weigh_clues(hidden, rng.permutation(len(hidden.users)), rng)
-        n = min(ASKED, -(-baskets // SHARE))
-        self.questions.learn(self, asked, n, np.random.default_rng([self.seed, self.n_windows, 4]))
+        self.questions.learn(self, asked, baskets, np.random.default_rng([self.seed, self.n_windows, 4]))
 
     def _judge(self, builder: PayloadBuilder, results: list[Arrays], sold: NDArray[np.int64], baskets: int) -> None:
         """Give the forecast what the parts counted of the pairs that it holds."""

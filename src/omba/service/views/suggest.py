@@ -20,7 +20,7 @@ from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, name_
 from omba.model.memory import BOUGHT, PRIOR
 from omba.model.questions import remembered
 from omba.model.recommend import Kind
-from omba.model.space import Space
+from omba.model.space import QueryRows, Space
 from omba.service.views.quantised_index import best
 from omba.service.views.view import View
 
@@ -157,7 +157,7 @@ def rough_scores(view: View, context: Rows, user: int) -> NDArray[np.float32]:
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         parents = model.hierarchy.parents
         offsets, users = np.array([0, len(context)], np.int64), np.array([user], np.int32)
-        features = model.spaces[1].describe(offsets, parents[context], users, groups[None, :])[0]
+        features = model.spaces[1].describe(QueryRows(offsets, parents[context], users, groups[None, :]))[0]
         score += blend.score(features, level=1)[parents[rows] + 1]
     return np.asarray(score, np.float32)
 

@@ -1,0 +1,50 @@
+"""Effort: how many baskets of a window are made into queries, by which the weights of the clues are fitted.
+
+Weights that nobody has fitted yet learn from many baskets; once they stand, a few of each window are enough to follow a
+model that matures. So what the queries cost stays a small part of what the passes over the same baskets cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+YOUNG = 10_000
+"""Baskets learned until the weights stand: a month of Complete Journey."""
+ROUND = 1_536
+"""Baskets from one round of queries to the next, once the weights stand: asking of each small window a query or two
+would cost more for the asking than for the queries."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many queries a window is worth.
+
+    Parameters
+    ----------
+    most
+        Queries of a window, at most.
+    young
+        One in so many baskets is made into a query while the weights are young.
+    settled
+        One in so many from then on, all of a round at once.
+
+    >>> ASK.queries(360, learned=0), ASK.queries(360, learned=50_000), ASK.queries(360, learned=50_400)
+    (30, 0, 32)
+    """
+
+    most: int
+    young: int
+    settled: int
+
+    def queries(self, baskets: int, learned: int) -> int:
+        """The queries of a window of so many baskets, after so many were learned."""
+        if learned < YOUNG:
+            return min(self.most, -(-baskets // self.young))
+        rounds = (learned + baskets) // ROUND - learned // ROUND
+        return min(self.most, rounds * ROUND // self.settled)
+
+
+ASK = Effort(32, 12, 48)
+"""Queries over the whole catalogue that fit the weights of a question: each looks at some hundred candidates."""
+JUDGE = Effort(16, 12, 96)
+"""Queries whose suggestions are compared with what was bought: each looks at all products."""
