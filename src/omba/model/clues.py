@@ -106,9 +106,9 @@ class Question:
 ALL = frozenset(clue.name for clue in (*CLUES, LIFT))
 AMONG = Question("among", ALL, 0.0, 8_000)
 """Which of these candidates, which were drawn as they are sold? The paper's test."""
-COMPLETE = Question("complete", ALL, 1.0, 2_000)
+COMPLETE = Question("complete", ALL, 1.0, 3_000)
 """What else goes into this basket, of all products?"""
-NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0, 2_000)
+NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0, 3_000)
 """What will this customer buy at the next visit? More clues did not pay, measured on Ta-Feng and Complete Journey."""
 
 
