@@ -25,7 +25,8 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 # At the end: the ten slowest tests, the ten modules that the tests cover least, and how much they cover in all. To watch
-# lines costs up to half as much again in tests that are plain Python: `make test COVER=` goes without.
+# lines costs up to half as much again in tests that are plain Python, so it is not done in those marked `slow`;
+# `make test COVER=` goes without.
 COVER ?= --cov --cov-report=
 
 tests: $(VENV)/.kernels system

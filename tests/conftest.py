@@ -38,6 +38,11 @@ def place_of(nodeid):
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: place_of(item.nodeid))
+    for item in items:
+        if item.get_closest_marker("slow"):
+            # What takes long asks the same many times over. To watch its lines, which others go through too, would
+            # take as long as to run half of it again.
+            item.add_marker("no_cover")
 
 
 @pytest.hookimpl(optionalhook=True)

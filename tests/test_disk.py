@@ -23,6 +23,7 @@ def state(folder):
     return {"tokens": len(Tokens(folder).all), "part": ResultCache(folder / "parts").get("part"), "entries": entries}
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_of_a_write_each_thing_is_as_before_or_as_after(nursery, tmp_path):
     assert nursery.run("write", folder=str(tmp_path)) == 0
     before, after = state(tmp_path / "before"), state(tmp_path / "after")

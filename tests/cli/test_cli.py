@@ -62,6 +62,7 @@ def test_rows_that_are_dropped_are_told_of(tmp_path, capsys):
     assert "1 dropped: quantity zero or negative: a return or a correction" in said
 
 
+@pytest.mark.slow
 def test_a_csv_of_a_data_set_gives_the_same_model_as_the_data_set(tmp_path):
     weeks = omba.datasets.complete_journey().between(None, "2017-01-06")
     weeks.write(tmp_path / "weeks.csv")
@@ -307,6 +308,7 @@ def test_labels_cannot_move_the_cursor_or_be_read_as_markup(tmp_path, capsys):
     assert "milk\ufffd[2J" in said
 
 
+@pytest.mark.slow
 def test_methods_are_evaluated_side_by_side(sales, capsys):
     command = ["evaluate", str(sales), "--methods", "pop, lift", "--windows", "3", "--seed", "1"]
 

@@ -211,6 +211,7 @@ def test_popularity_ranks_near_chance_since_negatives_are_as_popular(baskets):
     assert evaluate(["pop"], baskets, hide="all", windows=30, draw="uniform")["pop"].mrr > 0.4
 
 
+@pytest.mark.slow
 def test_the_table_has_the_best_first_and_says_what_each_cost(baskets):
     table = evaluate("pop, history,sup", baskets, windows=5, seeds=2)
     rows = table.to_dicts()

@@ -31,6 +31,7 @@ def sides(rules):
     return set(zip(rules.antecedents, rules.consequents, strict=True))
 
 
+@pytest.mark.slow
 def test_window_by_window_the_rules_are_those_of_a_look_over_everything(days, few):
     model, current, same, asked = omba.OMBA(**SMALL), CurrentRules(every=10), 0, 0
     for number, day in enumerate(days):
@@ -48,6 +49,7 @@ def test_window_by_window_the_rules_are_those_of_a_look_over_everything(days, fe
     assert same >= 0.99 * asked
 
 
+@pytest.mark.slow
 def test_rules_asked_for_now_and_then_know_every_window_in_between(days, few):
     model, current = omba.OMBA(**SMALL), CurrentRules(every=30)
     for number, day in enumerate(days):

@@ -19,7 +19,10 @@ from omba.store.journal import Tail
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that are killed are forked first")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that are killed are forked first"),
+]
 
 
 def stream(tmp_path, baskets, days):

@@ -76,6 +76,7 @@ def test_every_planted_change_is_told_as_what_it_is_and_no_other(seed):
     assert sorted(found["vanished"]) == ["ends", "stops"]
 
 
+@pytest.mark.slow
 def test_where_nothing_changed_nothing_is_told():
     told = [sum(len(listed) for _, listed in changes(seed, planted=False)) for seed in range(20)]
     assert sum(count > 0 for count in told) <= 2

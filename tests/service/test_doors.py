@@ -184,6 +184,7 @@ def same_numbers(doors: Doors, rule: dict[str, Any], known: dict[Any, dict[str, 
             assert close(rule[column], there[name]), (sides(rule), name, rule[column], there[name])
 
 
+@pytest.mark.slow
 def test_a_thousand_questions_have_the_same_answers_at_every_door(doors, capsys):
     doors.out, rng = capsys, np.random.default_rng(11)
     everything = {sides(rule): rule for rule in doors.http("/rules", limit=1000)["rules"]}

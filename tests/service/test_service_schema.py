@@ -67,6 +67,7 @@ def schema(client):
     return schemathesis.openapi.from_url(f"{client.base_url}/openapi.json".replace("//openapi", "/openapi"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "mode"), OPERATIONS)
 def test_every_answer_is_of_the_kind_the_schema_tells(schema, method, path, mode):
     operation = schema[path][method]

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
+import pytest
 
 import omba
 from omba.cli import run
-
-REAL = Path(__file__).parents[3] / "shared/data/online-retail-ii/2009-2010.parquet"
 
 
 def odd_shop() -> pa.Table:
@@ -102,6 +101,7 @@ def test_the_command_prints_findings_writes_json_and_a_page(tmp_path: Path, caps
     assert "'POST'" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_learning_says_what_bears_on_the_rules_in_short(tmp_path: Path, capsys) -> None:
     parquet.write_table(odd_shop(), tmp_path / "shop.parquet")
 
@@ -112,9 +112,3 @@ def test_learning_says_what_bears_on_the_rules_in_short(tmp_path: Path, capsys) 
     assert "left out 1 codes that are no products beyond doubt (--exclude none keeps them): 'POST' (POSTAGE)" in said
     assert "one name, several codes: 1 names" in said
     assert "customer '0' is nobody" in said
-
-
-def test_a_real_file_tells_its_twins_its_postage_and_its_names() -> None:
-    found = {} if not REAL.exists() else {finding.kind: finding.count for finding in omba.check(REAL)}
-
-    assert not found or (found["two codes"], found["not a product"], found["names in conflict"]) == (147, 10, 426)

@@ -292,7 +292,7 @@ def oracle(table: list[tuple[str, ...]]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows, st.integers(1, 9))
 def test_reading_and_streaming_agree_with_the_plainest_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: list[tuple[str, ...]], chunk: int
