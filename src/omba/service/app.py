@@ -15,9 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
-from omba.service.http.answers import ErrorMiddleware, add_problems, problem
 from omba.service.http.limits import LimitMiddleware, Limits
 from omba.service.http.prometheus import MetricsMiddleware
+from omba.service.http.responses import ErrorMiddleware, add_problems, problem
 from omba.service.http.security import LOOPBACK, SecurityMiddleware
 from omba.service.http.tokens import Tokens
 from omba.service.routes import baskets, categories, customers, families, map, names, products, rank, rules, status

@@ -13,7 +13,7 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from omba.service.http.answers import LimitExceeded, problem
+from omba.service.http.responses import LimitExceeded, problem
 
 CLIENTS = 10_000
 """Clients whose rate is remembered; the one that was quiet longest is forgotten first."""

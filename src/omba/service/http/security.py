@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from omba.errors import SnapshotError
-from omba.service.http.answers import problem
+from omba.service.http.responses import problem
 from omba.service.http.tokens import Tokens
 
 log = logging.getLogger("omba")

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from omba.errors import OmbaError
-from omba.service.http.answers import PROBLEMS, UNREADABLE, answer, problem, sentence, status_of
+from omba.service.http.responses import PROBLEMS, UNREADABLE, answer, problem, sentence, status_of
 from omba.service.routes import schemas
 from omba.service.state import Served
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen
 

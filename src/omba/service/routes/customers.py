@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from omba.errors import UnknownError, nearest
 from omba.model import recommend
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.routes.rank import known_user
 from omba.service.state import Served

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from omba.rules.family_lines import FamilyLine, family_lines
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Served
 from omba.service.views.view import View

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from starlette.responses import Response
 
 from omba.rules.layout import places as laid_out
-from omba.service.http.answers import PROBLEMS
+from omba.service.http.responses import PROBLEMS
 from omba.service.routes import schemas
 from omba.service.state import Seen
 from omba.service.views.product_index import UNSORTED

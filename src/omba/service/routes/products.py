@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
 from omba.service.views.rule_index import records_of

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from omba.baskets import Label, find_label
-from omba.service.http.answers import PROBLEMS, UNREADABLE, answer
+from omba.service.http.responses import PROBLEMS, UNREADABLE, answer
 from omba.service.routes import schemas
 from omba.service.state import Served
 from omba.service.views.suggest import reasons, suggest

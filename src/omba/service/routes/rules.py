@@ -10,7 +10,7 @@ from starlette.responses import Response
 from omba.baskets import Label
 from omba.errors import InputError, UnknownError
 from omba.rules import Filter
-from omba.service.http.answers import PROBLEMS, answer
+from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
 from omba.service.views.changes import change_records, changes

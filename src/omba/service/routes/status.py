@@ -9,7 +9,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from omba.service.http.answers import PROBLEMS, REFUSALS, answer
+from omba.service.http.responses import PROBLEMS, REFUSALS, answer
 from omba.service.http.security import UNTRUSTED
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served

@@ -1,4 +1,4 @@
-"""Answers: plain values as JSON, quickly, and mistakes as one sentence. No trace of the program ever leaves it."""
+"""Responses: plain values as JSON, quickly, and mistakes as one sentence. No trace of the program ever leaves it."""
 
 from __future__ import annotations
 
