@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS ?= 2
 
-.PHONY: demo test quick lint types tests quick-tests system bench attack format clean
+.PHONY: demo test docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -59,12 +59,48 @@ bench:
 attack: $(VENV)/.test
 	$(BIN)/python tests/attack/attack.py $(MINUTES)
 
+# The site, into build/site: it can be opened from the disk, searched, and needs no network.
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build
+
+docs-serve: $(VENV)/.docs
+	$(BIN)/mkdocs serve
+
+# The pictures of the pages, taken from the program: MODEL=DIR is a folder that `omba learn` has filled.
+MODEL ?= omba-demo/model
+pictures: $(VENV)/.test
+	$(BIN)/python docs/pictures.py --model $(MODEL)
+
+# An sdist and the wheel that is built from it, checked; the wheel is installed without the constraints into a fresh
+# environment of every Python named, PYTHONS="python3.11 python3.12", and put through a short script.
+PYTHONS ?= $(PYTHON)
+package:
+	rm -rf build/package dist
+	$(PYTHON) -m venv build/package/tools
+	build/package/tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	build/package/tools/bin/python -m build --outdir dist
+	build/package/tools/bin/python -m twine check --strict dist/*
+	for python in $(PYTHONS); do \
+	    place=build/package/$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	    $$python -m venv $$place && $$place/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[serve]" \
+	        && mkdir -p $$place/work && (cd $$place/work && ../bin/python $(CURDIR)/tests/package/smoke.py .) || exit 1; \
+	done
+
+# The oldest versions that pyproject.toml allows, in an environment of their own, and the quick tests on them.
+OLDEST := tests/package tests/model/test_manners.py tests/sources tests/rules tests/baskets
+lower-bounds:
+	$(PYTHON) -m venv build/oldest
+	$(PYTHON) tests/lower_bounds.py serve excel redis > build/oldest/oldest.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/oldest/oldest.txt \
+	    --editable '.[serve,excel,redis]' pytest hypothesis pandas polars httpx scikit-learn import-linter
+	build/oldest/bin/python -m pytest -m "not slow" -W ignore $(OLDEST)
+
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) .venv-bench omba-demo omba-bench
+	rm -rf $(VENV) .venv-bench omba-demo omba-bench build dist
 
 # A stamp a stage, so that a second run is quick and a broken one starts where it stopped.
 
@@ -90,6 +126,11 @@ $(VENV)/.test: $(VENV)/.omba
 $(VENV)/.kernels: $(VENV)/.test tests/compile_kernels.py $(shell grep -rl --include='*.py' njit src)
 	@echo "compiling the kernels"
 	@$(BIN)/python tests/compile_kernels.py
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.omba
+	@echo "installing what the site needs into $(VENV)"
+	@$(PIP) --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.omba

@@ -1,0 +1,40 @@
+"""Pages that need no network: what the theme and its plugins would fetch from elsewhere is left out or put in.
+
+The theme searches in a worker, which a page that was opened from the disk may not start. There a hidden frame does the
+same work.
+"""
+
+import re
+from typing import Any
+
+FRAME = """<script>
+if (location.protocol === "file:") {
+  window.Worker = class extends EventTarget {
+    constructor(address) {
+      super();
+      const frame = document.createElement("iframe");
+      frame.hidden = true;
+      document.body.appendChild(frame);
+      this.inside = frame.contentWindow;
+      this.inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
+      this.inside.importScripts = () => {};
+      const script = this.inside.document.createElement("script");
+      script.src = address;
+      this.ready = new Promise((done) => { script.onload = done; });
+      this.inside.document.body.appendChild(script);
+    }
+    postMessage(data) {
+      this.ready.then(() => this.inside.dispatchEvent(new MessageEvent("message", { data })));
+    }
+  };
+}
+</script>"""
+SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
+DRAWINGS = re.compile(
+    r"<script\b[^>]*>(?:(?!</script>).)*cdnjs\.cloudflare\.com(?:(?!</script>).)*</script>", re.DOTALL
+)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """What MkDocs calls with every page that is done."""
+    return DRAWINGS.sub("", SHIM.sub(lambda _: FRAME, output))

@@ -1,0 +1,112 @@
+"""The site: it builds without a warning, needs no network, and every line of code on its pages runs."""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import omba
+from omba.service import create_app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+sys.path.append(str(DOCS))
+RUN = ("index.md", "start.md", "how-to.md", "coming-from.md")
+"""Pages whose Python is run from top to bottom."""
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+
+
+def run(code, names):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(code, "page", "exec"), names)
+    return printed.getvalue()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+
+    for code in blocks(page):
+        run(code, names)
+
+    assert blocks(page)
+
+
+@pytest.mark.slow
+def test_every_line_that_you_write_instead_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    run(blocks("coming-from.md")[0], names)
+    rows = re.findall(r"^\| .* \| (.*) \|$", (DOCS / "coming-from.md").read_text(), re.MULTILINE)
+    lines = [line for row in rows for line in re.findall(r"`([^`]+\))`", row) if "omba.spark" not in line]
+
+    for line in lines:
+        run(line, names)
+
+    assert len(lines) > 25
+
+
+@pytest.mark.slow
+def test_the_notebooks_print_what_they_show():
+    import json
+
+    import notebooks
+
+    with notebooks.prepared():
+        for path in sorted(notebooks.LEARN.glob("*.ipynb")):
+            kept = json.loads(path.read_text())
+            shown = notebooks.text_of(kept)
+            for old, new in zip(shown, notebooks.text_of(notebooks.run(kept)), strict=True):
+                assert not notebooks.differ(old, new), f"{path.name} now prints:\n{new}\ninstead of:\n{old}"
+
+
+def test_numbers_may_change_a_little_and_words_may_not():
+    import notebooks
+
+    assert not notebooks.differ("lift 12.74, 1,204 baskets", "lift 12.70, 1,205 baskets")
+    assert notebooks.differ("lift 12.74", "lift 8.1")
+    assert notebooks.differ("BAGELS 1", "CREAM CHEESE 1")
+
+
+def test_every_page_of_the_navigation_is_there():
+    listed = set(re.findall(r"([\w/-]+\.(?:md|ipynb))$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    pages = {path.relative_to(DOCS).as_posix() for kind in ("md", "ipynb") for path in DOCS.rglob(f"*.{kind}")}
+
+    assert listed <= pages
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (DOCS / "reference/python.md").read_text()
+
+    missing = [name for name in omba.__all__ if not re.search(rf"(\.|`omba\.){name}\b", page)]
+
+    assert not missing
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mkdocs") is None, reason="the extra docs is not installed")
+def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pages = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")}
+
+    for name, page in pages.items():
+        assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', page), name
+        assert "cdnjs" not in page, name
+    for path in create_app("no such folder").openapi()["paths"]:
+        assert path in pages["reference/endpoints.html"]
+    assert (tmp_path / "search" / "search_index.js").exists()
