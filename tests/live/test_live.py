@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -402,3 +403,14 @@ def test_a_damaged_journal_stops_the_learner_with_a_sentence_in_the_status(world
 
     assert "is damaged at byte 16, and baskets come after it" in error
     assert file.read_bytes() == bytes(data)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="there is no /proc to read it from")
+def test_the_learner_gives_large_arrays_back_to_the_system_unless_told_otherwise(tmp_path, monkeypatch):
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
+    process = live.start(tmp_path, settings=SETTINGS)
+    try:
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+    finally:
+        process.stop()
+    assert {b"MALLOC_MMAP_THRESHOLD_=1048576", b"MALLOC_ARENA_MAX=7"} <= set(environment)
