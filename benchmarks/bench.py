@@ -19,7 +19,7 @@ from pathlib import Path
 
 from measure import HERE, announce, machine
 
-SUITES = ("learning", "rules", "current", "scale", "serving", "limit")
+SUITES = ("learning", "rules", "itemsets", "current", "scale", "serving", "limit")
 
 
 def main() -> None:
