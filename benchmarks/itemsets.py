@@ -3,8 +3,8 @@
 Each miner has a process of its own, is given the baskets in the form it wants, and is timed from there to what it
 returns: sets (and rules) as Python objects or a frame. It runs once on a few baskets before, to load what it needs, and
 seconds are the best of its repeats. Memory is the peak of the process, and how much of it mining added. With
-`GROCERIES=FILE` in the environment, the Groceries of arules in basket form stand in the first table; without, a world of
-the same size does.
+`GROCERIES=FILE` in the environment, the Groceries of arules in basket form stand in the first table; without, a world
+of the same size does.
 """
 
 from __future__ import annotations

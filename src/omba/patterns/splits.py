@@ -54,7 +54,7 @@ def split(
     products = int(items.max()) + 1 if len(items) else 0
     chosen = np.zeros(products, np.int8) if sides.chosen is None else sides.chosen
     needed = int(np.isin(chosen, (ANTECEDENT, CONSEQUENT)).sum())
-    hashes, keys, slots = _index(offsets, items, products)
+    hashes, keys, slots = index_sets(offsets, items, products)
     bounds = np.array([*sides.antecedents, *sides.consequents], np.int64)
     # A hair below, since the exact comparison is made with the numbers as they are told.
     floor = min_confidence * (1 - 1e-9)
@@ -75,7 +75,7 @@ def split(
         first = reached
 
 
-def _index(
+def index_sets(
     offsets: Longs, items: Codes, products: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32]]:
     """The hash of each set, the keys it is made of, and a table from hashes to sets.

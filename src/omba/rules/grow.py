@@ -1,5 +1,7 @@
-"""Grow: rules with several antecedents, from sets of products that are all close to each other.
+"""Grow: rules with several antecedents, from sets of products that are close to each other or bought together.
 
+Where the evidence is exact, every frequent set is a candidate (`frequent_sets.py`), and no rule of several products
+that holds its own against its parts is missed. Where a model counted in bounded memory, sets come from the space:
 The products of the best pairs are the nodes of a graph, and those close to each other are joined: nearer than 999 of
 1,000 pairs picked at random. A clique of three or more is a set of mutually close products. Each such set that was
 bought together often enough gives at most one rule: the direction with the highest confidence, and only if that beats
@@ -10,16 +12,22 @@ those with all antecedents hold the consequent more often, Fisher's p at most 1%
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.rules.candidates import Candidates
+from omba.rules.counts import Counts
 from omba.rules.evidence import Rows
+from omba.rules.frequent_sets import FrequentSets
 from omba.rules.measures import measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines
+
+CountOf = Callable[[Rows], Rows]
+"""Baskets with each set of a matrix of rows."""
 
 SIGNIFICANT, PRIOR = 0.01, 5
 OFTEN = 10
@@ -33,13 +41,33 @@ def grow(given: MiningInput, pairs: Candidates, most_antecedents: int) -> list[C
     """Rules with 2 to `most_antecedents` antecedents, from the graph of the products in the given pairs."""
     if most_antecedents < 2:
         return []
+    exact, below = exact_sets(given, most_antecedents + 1)
+    return [*exact, *near_sets(given, pairs, most_antecedents, below)] if below > OFTEN else exact
+
+
+def exact_sets(given: MiningInput, longest: int) -> tuple[list[Candidates], float]:
+    """Rules from all frequent sets of exact evidence, and the count below which sets were not looked at."""
+    counts = given.evidence
+    if not isinstance(counts, Counts):
+        return [], np.inf
+
+    def find() -> tuple[list[Candidates], float]:
+        frequent = FrequentSets(counts, OFTEN, longest)
+        found = [best_directions(given, sets, count, frequent.counts) for sets, count in frequent.of_size(3)]
+        return found, frequent.least
+
+    return given.once(longest, find)
+
+
+def near_sets(given: MiningInput, pairs: Candidates, most_antecedents: int, below: float = np.inf) -> list[Candidates]:
+    """Rules from sets of close products that are in fewer than `below` baskets, and often enough."""
     left, right = close_pairs(given, np.unique([pairs.antecedents[:, 0], pairs.consequent]))
     out = []
     for sets in cliques(left, right, most_antecedents + 1):
         count = given.evidence.itemsets(sets)
-        often = count >= OFTEN
+        often = (count >= OFTEN) & (count < below)
         if often.any():
-            out.append(best_directions(given, sets[often], count[often]))
+            out.append(best_directions(given, sets[often], count[often], given.evidence.itemsets))
     return out
 
 
@@ -86,10 +114,10 @@ def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:
     return out
 
 
-def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
+def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows, count_of: CountOf) -> Candidates:
     """The best direction of each set; sets with none that is not redundant are left out."""
     size = sets.shape[1]
-    counts = subset_counts(given, sets)
+    counts = subset_counts(given, sets, count_of)
     best, side = np.zeros(len(sets)), np.full(len(sets), -1)
     for c in range(size):
         rest = tuple(k for k in range(size) if k != c)
@@ -97,8 +125,12 @@ def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) ->
         better = confidence > best
         for part in (part for r in range(1, size - 1) for part in combinations(rest, r)):
             with_part = counts[tuple(sorted((*part, c)))]
-            p = measure("fishers_p", count, counts[rest], with_part, counts[part])
-            better &= (confidence > with_part / counts[part]) & (p <= SIGNIFICANT)
+            better &= confidence > with_part / counts[part]
+            left = np.flatnonzero(better)
+            better[left] = (
+                measure("fishers_p", count[left], counts[rest][left], with_part[left], counts[part][left])
+                <= SIGNIFICANT
+            )
         best, side = np.where(better, confidence, best), np.where(better, c, side)
     chosen = np.flatnonzero(side >= 0)
     sets, side, count = sets[chosen], side[chosen], count[chosen]
@@ -109,13 +141,13 @@ def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) ->
     return Candidates(antecedents, consequent, similarity, count, n_a, *expected, count > 0)
 
 
-def subset_counts(given: MiningInput, sets: NDArray[np.int64]) -> dict[tuple[int, ...], Rows]:
+def subset_counts(given: MiningInput, sets: NDArray[np.int64], count_of: CountOf) -> dict[tuple[int, ...], Rows]:
     """Baskets with each part of each set, by the places of its members."""
     size = sets.shape[1]
     counts: dict[tuple[int, ...], Rows] = {(k,): given.counts[sets[:, k]] for k in range(size)}
     for r in range(2, size):
         for part in combinations(range(size), r):
-            counts[part] = given.evidence.itemsets(sets[:, part])
+            counts[part] = count_of(sets[:, part])
     return counts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating]
 Ends = tuple[Floats, Floats]
+
+Found = TypeVar("Found")
 
 POOL = 1000
 """Pairs that mining looks for at least; F and H are those it takes to find so many."""
@@ -84,6 +86,7 @@ class MiningInput:
     remembered: Rows | None = None
     finder: Finder | None = None
     _observed: dict[int, Observed] = field(default_factory=dict, init=False, repr=False)
+    _productive: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
     _nearest: dict[tuple[int, Hashing, bytes], Pairs] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +160,13 @@ class MiningInput:
     def judged(self) -> bool:
         """Whether the forecast, if there is one, was ever compared with what came."""
         return self.forecast is None or self.forecast.judged
+
+    def once(self, longest: int, find: Callable[[], Found]) -> Found:
+        """What was found of sets of so many products, looked for once."""
+        if longest not in self._productive:
+            self._productive[longest] = find()
+        found: Found = self._productive[longest]
+        return found
 
     def nearest(self, among: NDArray[np.bool_], most: int, hashing: Hashing) -> Pairs:
         """The `most` nearest pairs among some products, looked for once."""

@@ -1,0 +1,86 @@
+"""Rules of several products: with exact evidence every set that says more than its parts is found."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import omba
+from itemset_oracle import frequent
+from omba.baskets import Baskets
+from omba.rules import frequent_sets
+from omba.rules.catalogue import Catalogue
+from omba.rules.counts import Counts
+from omba.rules.frequent_sets import FrequentSets
+from omba.rules.grow import OFTEN, SIGNIFICANT
+from omba.rules.measures import measure
+from omba.rules.mine import mine
+from omba.rules.mining_input import MiningInput
+
+
+def lists(baskets: int = 600, products: int = 14) -> list[list[str]]:
+    """Some pairs lead to a third product far oftener than either alone, whatever their vectors say."""
+    rng = np.random.default_rng(2)
+    out = []
+    for _ in range(baskets):
+        basket = {f"p{k:02}" for k in range(products) if rng.random() < 0.35}
+        for a, b, c in (("p00", "p01", "p02"), ("p03", "p04", "p05"), ("p06", "p07", "p00")):
+            if {a, b} <= basket and rng.random() < 0.8:
+                basket.add(c)
+        out.append(sorted(basket) or ["p00"])
+    return out
+
+
+def productive(baskets: list[list[str]], longest: int) -> set[frozenset[str]]:
+    """The sets with a direction that beats every part of it by more than chance, by definition."""
+    counts = frequent(baskets, OFTEN, longest)
+    found = set()
+    for items, count in counts.items():
+        for consequent in items if len(items) > 2 else ():
+            rest = items - {consequent}
+            parts = [frozenset(part) for r in range(1, len(rest)) for part in combinations(rest, r)]
+            if all(
+                count / counts[rest] > counts[part | {consequent}] / counts[part]
+                and measure("fishers_p", count, counts[rest], counts[part | {consequent}], counts[part]) <= SIGNIFICANT
+                for part in parts
+            ):
+                found.add(items)
+    return found
+
+
+@pytest.fixture(scope="module")
+def given() -> MiningInput:
+    """Vectors that know nothing."""
+    baskets = Baskets.from_lists(lists())
+    vectors = np.random.default_rng(0).standard_normal((len(baskets.product_vocabulary), 8)).astype(np.float32)
+    return MiningInput(Catalogue(list(baskets.product_vocabulary)), vectors, Counts.of(baskets))
+
+
+def test_with_exact_evidence_every_set_that_says_more_than_its_parts_is_found(given):
+    rules = mine(given, 10**6, antecedents=3)
+    found = {frozenset((*a, *c)) for a, c in rules.sides if len(a) > 1}
+    assert found == productive(lists(), 4)
+    assert {frozenset({"p00", "p01", "p02"}), frozenset({"p03", "p04", "p05"})} <= found
+    assert [len(rules.filter(length=n)) for n in (3, 4)] == [sum(len(s) == n for s in found) for n in (3, 4)]
+
+
+def test_where_sets_are_too_many_the_threshold_rises_and_parts_keep_their_counts(monkeypatch):
+    counts = Counts.of(Baskets.from_lists(lists()))
+    monkeypatch.setattr(frequent_sets, "MOST", 300)
+    some = FrequentSets(counts, OFTEN, 4)
+    assert some.least > OFTEN
+    for sets, count in some.of_size(3):
+        assert (counts.itemsets(sets) == count).all()
+        assert (some.counts(sets[:, :2]) == counts.itemsets(sets[:, :2])).all()
+
+
+def test_a_model_with_evidence_tells_rules_of_several_products_and_each_has_a_forecast():
+    baskets = Baskets.from_lists(lists())
+    model = omba.OMBA(dim=8, epochs=1).fit(baskets)
+    rules = omba.mine_rules(model, top=10**6, antecedents=2, evidence=baskets)
+    larger = rules[rules.length == 3]
+    assert {frozenset((*a, *c)) for a, c in larger.sides} == productive(lists(), 3)
+    assert all(rule.expected_lift_low <= rule.expected_lift <= rule.expected_lift_high for rule in larger)
+    assert {rule.status for rule in larger} <= {"observed", "rare"}
