@@ -33,7 +33,9 @@ tests: $(VENV)/.kernels system
 	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 $(COVER)
 	@[ -z "$(COVER)" ] || $(BIN)/coverage report --sort=cover | sed -n '1,12p;$$p'
 
-QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baskets tests/sources tests/model tests/rules tests/store src
+QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baskets tests/model tests/rules tests/store \
+    $(addprefix tests/sources/test_,rows.py sources.py identity.py fold.py) \
+    $(addprefix src/omba/,baskets sources model rules store)
 
 quick-tests: $(VENV)/.kernels
 	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)

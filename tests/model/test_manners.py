@@ -103,7 +103,7 @@ def test_numbers_of_numpy_are_settings_and_are_saved_as_numbers(tmp_path):
 
     assert omba.OMBA.load(tmp_path / "model").get_params()["tau"] == 0.5
     assert repr(omba.OMBA(dim=np.int64(8))) == "OMBA(dim=8)"
-    with pytest.raises(SettingError, match="dim is 0: it must lie from 1 to 4096"):
+    with pytest.raises(SettingError, match="dim is 0: it must lie from 2 to 4096"):
         omba.OMBA(dim=np.int64(0))
 
 
