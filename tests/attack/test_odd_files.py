@@ -7,6 +7,7 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 import omba
 from omba.cli import run
@@ -142,6 +143,24 @@ def test_small_files_that_unpack_without_end_are_refused_together(tmp_path, monk
     capsys.readouterr()
     said = refused(capsys, "learn", str(tmp_path / name.format("*")), "--model", str(tmp_path / "n"))
     assert "would unpack to more than 4,194,304 bytes" in said
+
+
+def test_a_workbook_with_a_cell_far_out_is_refused_before_it_is_given_room(tmp_path, capsys):
+    file = tmp_path / "far.xlsx"
+    with xlsxwriter.Workbook(file) as workbook:
+        sheet = workbook.add_worksheet()
+        for line, row in enumerate((["basket_id", "product"], [1, "a"], [1, "b"])):
+            sheet.write_row(line, 0, row)
+        workbook.add_worksheet().write(1_048_575, 16_383, 1)
+    assert "1,048,576 rows and 16,384 columns" in refused(capsys, "check", str(file))
+
+
+def test_a_small_workbook_that_unpacks_without_end_is_refused(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * 2**22)
+    monkeypatch.setattr("omba.sources.sheet_area.UNPACKED", 2**20)
+    assert "would unpack to more than 100 times" in refused(capsys, "check", str(file))
 
 
 def write_packed(file, content):

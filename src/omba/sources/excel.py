@@ -6,6 +6,8 @@ So a number that was stored as text is the number, and a customer 13085.0 is 130
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from omba.errors import InputError, MissingExtraError, nearest
 from omba.sources.columns import list_names
 from omba.sources.engine import Engine
 from omba.sources.files import FileSource, unpack
+from omba.sources.sheet_area import check_area
 
 ALL = "*"
 """Asks for all sheets with the header of the first."""
@@ -101,8 +104,9 @@ def _open(path: Path, file: Path) -> Any:
             f"{str(path)!r} is a spreadsheet, and what reads it is not installed: pip install 'omba[excel]'"
         ) from None
     try:
+        check_area(path, file)
         return CalamineWorkbook.from_path(str(file))
-    except (CalamineError, OSError) as error:
+    except (CalamineError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{str(path)!r} is no spreadsheet that can be read ({error}): save it again") from None
 
 
