@@ -1,4 +1,7 @@
-"""Learning: products a second and seconds to quality, beside what a user would pick instead.
+"""Learning: all of a fit, products a second and seconds to quality, beside what a user would pick instead.
+
+    python benchmarks/learning.py --profile             where the time of a default fit goes
+    python benchmarks/learning.py --profile product_id  the same at the level of single products
 
 Rates are of the passes alone: vocabulary and tables stand ready on every side. Quality is the paper's retrieval test on
 three windows of the second half, MRR: OMBA learns the stream once, the others are trained on what came before each.
@@ -10,6 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,11 +28,23 @@ from omba.baselines import make
 from omba.baskets import Baskets
 from omba.evaluation.metrics import mrr, ranks
 from omba.evaluation.retrieval import Task, queries
-from omba.model import oracle
+from omba.model import evidence, forecast, oracle, questions, sets, space
 
 LIKE_GENSIM: dict[str, Any] = {"negatives": 3, "epochs": 1, "clues": False, "categories": False, "memory": 0}
 GOOD = 0.60
 """The MRR that counts as quality reached."""
+
+PARTS: dict[str, list[tuple[Any, str]]] = {
+    "passes": [(space, "learn_baskets")],
+    "forecast": [(forecast.Forecast, "learn")],
+    "clues of a score": [(omba.OMBA, "_weigh_clues")],
+    "questions over the catalogue": [(questions.Questions, "learn")],
+    "sets": [(sets.Sets, "update"), (sets.Sets, "look")],
+    "reading a window into rows": [(omba.OMBA, "_read")],
+    "evidence": [(evidence.Evidence, "update")],
+    "sales and users' memory": [(space.Space, "count")],
+}
+"""The parts of a fit, and the functions whose time each is."""
 
 
 def world(quick: bool) -> Baskets:
@@ -98,6 +115,57 @@ def plain(baskets: Baskets, dim: int) -> tuple[Callable[[], None], int]:
             oracle.learn_basket(products, np.ones(len(products)), user, *tables, drawn, 0.05, 0.5)
 
     return work, some.n_items
+
+
+def everything(baskets: Baskets, quick: bool) -> Table:
+    """A default fit as a user calls it, and gensim's CBOW as a user calls that: vocabulary and five passes."""
+    from gensim.models import Word2Vec
+
+    table = Table(
+        f"Fit, everything included, {len(baskets):,} baskets, d = 300",
+        ("method", "threads", "seconds", "over gensim CBOW"),
+    )
+    corpus = sentences(baskets)
+    settings = {"vector_size": 300, "window": 1000, "negative": 5, "min_count": 1, "sample": 0, "sg": 0, "epochs": 5}
+    for threads in (1, 2):
+        sides: dict[str, Callable[[], Any]] = {
+            "OMBA": partial(whole, baskets, threads),
+            "gensim CBOW": partial(Word2Vec, corpus, workers=threads, seed=1, **settings),
+        }
+        found = in_turns(sides, 1)
+        reference = found["gensim CBOW"].median
+        table.rows += [(name, threads, str(one), one.median / reference) for name, one in found.items()]
+        table.bar(f"over gensim CBOW, {threads} threads", found["OMBA"].median / reference, "at most", 1.0)
+    return table
+
+
+def timed(function: Callable[..., Any], part: str, spent: Counter[str]) -> Callable[..., Any]:
+    """The same function, which adds its own thread's seconds to those of a part."""
+
+    def work(*arguments: Any, **named: Any) -> Any:
+        start = time.thread_time()
+        try:
+            return function(*arguments, **named)
+        finally:
+            spent[part] += time.thread_time() - start
+
+    return work
+
+
+def profile(level: str) -> Table:
+    """Where the processor's seconds of a default fit with one thread go."""
+    baskets, spent = omba.datasets.complete_journey(level=level), Counter[str]()
+    omba.OMBA().fit(baskets.slice(0, 2_000))
+    for part, functions in PARTS.items():
+        for owner, name in functions:
+            setattr(owner, name, timed(getattr(owner, name), part, spent))
+    start = time.thread_time()
+    omba.OMBA().fit(baskets)
+    total = time.thread_time() - start
+    table = Table(f"A default fit of the year, {baskets.n_items:,} products bought", ("part", "seconds", "share"))
+    rows = [*spent.most_common(), ("everything else", total - spent.total()), ("all of fit", total)]
+    table.rows = [(part, seconds, seconds / total) for part, seconds in rows]
+    return table
 
 
 def rates(baskets: Baskets, quick: bool) -> Table:
@@ -223,4 +291,10 @@ def start(quick: bool) -> Table:
 def suite(quick: bool) -> list[Table]:
     baskets = world(quick)
     some = baskets if quick else baskets.between(None, "2017-03-01")
-    return [rates(some, quick), quality(baskets, quick), threads(some, quick), start(quick)]
+    return [everything(some, quick), rates(some, quick), quality(baskets, quick), threads(some, quick), start(quick)]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] != ["--profile"]:
+        raise SystemExit("give --profile, or run the suite by: python benchmarks/bench.py learning")
+    print(profile(sys.argv[2] if len(sys.argv) > 2 else "product_type"))

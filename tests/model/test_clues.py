@@ -8,10 +8,9 @@ import pytest
 from scipy import special
 
 import omba
-from omba.model import oracle
+from omba.model import effort, oracle
 from omba.model.blend import HALVINGS, RIDGE, Blend
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
-from omba.model.effort import ASK, JUDGE, ROUND, YOUNG
 from omba.model.kernels import gather
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
 from omba.model.questions import best_sellers, join
@@ -221,10 +220,11 @@ def test_the_best_sellers_are_those_of_a_stable_sort():
         assert best_sellers(counts, n).tolist() == np.argsort(-counts, kind="stable")[:n].tolist()
 
 
-@pytest.mark.parametrize("effort", [ASK, JUDGE])
-def test_settled_weights_are_asked_as_many_queries_whatever_the_length_of_a_window(effort):
+@pytest.mark.parametrize("asked", [effort.COMPLETE, effort.NEXT, effort.JUDGE])
+def test_settled_weights_are_asked_as_many_queries_whatever_the_length_of_a_window(asked):
+    settled, a_round = 100 * effort.ROUND, effort.ROUND / asked.settled
     for size in (1, 40, 430):
-        asked = sum(effort.queries(size, learned) for learned in range(YOUNG, YOUNG + 100 * ROUND, size))
-        assert abs(asked - 100 * ROUND / effort.settled) <= 2 * ROUND / effort.settled
-    assert effort.queries(10**6, 10**6) == effort.most
-    assert effort.queries(1, 0) == 1
+        queries = sum(asked.queries(size, effort.YOUNG + learned) for learned in range(0, settled, size))
+        assert abs(queries - 100 * a_round) <= 2 * a_round
+    assert asked.queries(10**6, 10**6) == asked.most
+    assert asked.queries(1, 0) == 1

@@ -28,8 +28,8 @@ class Effort:
     settled
         One in so many from then on, all of a round at once.
 
-    >>> ASK.queries(360, learned=0), ASK.queries(360, learned=50_000), ASK.queries(360, learned=50_400)
-    (30, 0, 32)
+    >>> NEXT.queries(360, learned=0), NEXT.queries(360, learned=50_000), NEXT.queries(360, learned=50_400)
+    (30, 0, 64)
     """
 
     most: int
@@ -44,7 +44,9 @@ class Effort:
         return min(self.most, rounds * ROUND // self.settled)
 
 
-ASK = Effort(32, 12, 48)
-"""Queries over the whole catalogue that fit the weights of a question: each looks at some hundred candidates."""
+COMPLETE = Effort(48, 12, 32)
+"""Queries that hide a product of a basket and look for it in the whole catalogue: some hundred candidates each."""
+NEXT = Effort(64, 12, 24)
+"""Queries that look for a customer's next basket: without a basket to compare with they are cheap."""
 JUDGE = Effort(16, 12, 96)
 """Queries whose suggestions are compared with what was bought: each looks at all products."""

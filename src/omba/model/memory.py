@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from omba.model.kernels import Habits
+
 FADING = 0.93
 """What is left of a strength one visit later; 0.9 to 0.97 measured alike on Complete Journey and Ta-Feng."""
 PRIOR = 5.0
@@ -79,6 +81,10 @@ class Memory:
             offsets, items, users, days, self.rows, self.strength, self.counts, self.last_visit, self.first_day,
             self.last_day, self.mass, self.totals, FADING,
         )  # fmt: skip
+
+    def habits(self) -> Habits:
+        """What the kernel of the clues needs, without a copy."""
+        return Habits(*(getattr(self, name) for name in Habits._fields))
 
     def select(self, users: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """All that is known of some users, an array each."""

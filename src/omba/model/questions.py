@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.model import effort
 from omba.model.blend import Blend
 from omba.model.calibration import SHOWN, Calibration, describe
 from omba.model.clues import COMPLETE, NEXT
-from omba.model.effort import ASK, JUDGE
 from omba.model.kernels import gather
 from omba.model.memory import FADING, VISITS
 from omba.model.space import QueryRows, WindowRows
@@ -68,15 +68,16 @@ class Questions:
 
         `window` may hold some of its baskets only; `size` is how many it has in all.
         """
-        asked, judged = (effort.queries(size, model.n_baskets) for effort in (ASK, JUDGE))
-        if not asked:
+        efforts = effort.COMPLETE, effort.NEXT, effort.JUDGE
+        complete, following, judged = (each.queries(size, model.n_baskets) for each in efforts)
+        if not judged:
             return
         sizes, best = np.diff(window.offsets), best_sellers(model.product_counts)
         baskets = rng.permutation(len(window.users))
         baskets = baskets[sizes[baskets] > 0]
-        self._complete(model, window, baskets[sizes[baskets] > 1][:asked], best, rng)
+        self._complete(model, window, baskets[sizes[baskets] > 1][:complete], best, rng)
         visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)[window.users[baskets]]
-        self._next(model, window, baskets[visits >= KNOWN][:asked], best)
+        self._next(model, window, baskets[visits >= KNOWN][:following], best)
         lengths = row_lengths(model.product_vectors) if len(model.product_counts) > SMALL else None
         self._judge(model, COMPLETE.name, window, baskets[-judged:], lengths, rng)
         self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], lengths, None)

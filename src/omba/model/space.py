@@ -184,12 +184,10 @@ class Space:
         features = np.empty((*queries.candidates.shape, len(CLUES)), np.float32)
         share = self.shares()
         trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
-        memory = self.memory
         describe(
             offsets, queries.context[known], queries.users, queries.candidates,
             self.products.vectors, self.users.vectors,
-            share.astype(np.float32), trend.astype(np.float32), memory.rows, memory.strength, memory.mass,
-            memory.counts, memory.last_visit, memory.last_day, memory.totals, self.today + 1,
+            share.astype(np.float32), trend.astype(np.float32), self.memory.habits(), self.today + 1,
             SHARPNESS, PRIOR, features,
         )  # fmt: skip
         return features

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from omba import model
 from omba.baskets import Baskets, Clock
 from omba.errors import InputError, SettingError
-from omba.model.effort import ASK
+from omba.model import effort
 from omba.model.omba import QUERIES, ticks_of_day
 from omba.model.row_index import RowIndex
 from omba.model.space import WindowRows
@@ -94,7 +94,9 @@ class OMBA(model.OMBA):
             self._check_span(source.clock, census.first, census.last, allow_late)
         builder = self._make_room(census, source)
         self.forecast.hold(self.product_vectors, self.evidence)
-        results = source.learn(parts, builder.payloads(self, census, (QUERIES // parts + 1, 2 * ASK.most // parts + 1)))
+        results = source.learn(
+            parts, builder.payloads(self, census, (QUERIES // parts + 1, 2 * effort.NEXT.most // parts + 1))
+        )
         self._take_in(census, builder, [results[part] for part in sorted(results)])
         self.n_windows += 1
         return self
