@@ -1,4 +1,4 @@
-"""The pictures of the dashboard: `python docs/pictures.py --model DIR` serves a model and takes them anew.
+"""The pictures of the dashboard and the report: `python docs/pictures.py --model DIR` takes them anew from a model.
 
 Those in the repository show a year of The Complete Journey: `omba learn complete-journey --model DIR`.
 """
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def main() -> None:
     command = [sys.executable, "-c", SERVE, "serve", "--port", "0", "--read-only", "--model", str(asked.model)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        take(address_of(server), asked.out)
+        take(address_of(server), write_report(asked.model), asked.out)
     finally:
         server.terminate()
         server.wait(60)
@@ -42,14 +43,23 @@ def address_of(server: subprocess.Popen[str]) -> str:
     raise SystemExit(f"omba serve did not start: {said}")
 
 
-def take(address: str, folder: Path) -> None:
-    """A picture of each view, 1440 × 900; of the rules with the first of them open."""
+def write_report(model: Path) -> str:
+    """The address of the model's report, written into a folder of its own."""
+    page = Path(tempfile.mkdtemp()) / "report.html"
+    subprocess.run([sys.executable, "-c", SERVE, "report", "--model", str(model), "--out", str(page)], check=True)
+    return page.as_uri()
+
+
+def take(address: str, report: str, folder: Path) -> None:
+    """A picture of the report and of each view, 1440 × 900; of the rules with the first of them open."""
     from playwright.sync_api import sync_playwright
 
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(report)
+        page.screenshot(path=folder / "report.png")
         for name, where in VIEWS.items():
             show(page, f"{address}/{where}")
             page.screenshot(path=folder / f"{name}.png")

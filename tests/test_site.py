@@ -10,13 +10,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import typer
 
 import omba
+from omba.cli import app
 from omba.service import create_app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 sys.path.append(str(DOCS))
+COMMANDS = typer.main.get_command(app).commands
 RUN = ("index.md", "start.md", "how-to.md", "coming-from.md")
 """Pages whose Python is run from top to bottom."""
 
@@ -77,6 +80,29 @@ def test_numbers_may_change_a_little_and_words_may_not():
     assert not notebooks.differ("lift 12.74, 1,204 baskets", "lift 12.70, 1,205 baskets")
     assert notebooks.differ("lift 12.74", "lift 8.1")
     assert notebooks.differ("BAGELS 1", "CREAM CHEESE 1")
+
+
+SHELL = [
+    *RUN,
+    "faq.md",
+    "glossary.md",
+    "releases.md",
+    "how-it-works.md",
+    "reference/formats.md",
+    "../README.md",
+]
+
+
+@pytest.mark.parametrize("page", SHELL)
+def test_every_command_on_a_page_is_one_that_omba_knows(page):
+    text = (DOCS / page).read_text()
+    lines = re.findall(r"(?:^ {4}.*?|`)\bomba ([a-z]+\b[^`\n&]*)", text, re.MULTILINE)
+
+    for line in lines:
+        command, *rest = line.partition("#")[0].split()
+        flags = {word.partition("=")[0] for word in rest if word.startswith("--")}
+        assert command in COMMANDS, line
+        assert flags <= {flag for parameter in COMMANDS[command].params for flag in parameter.opts}, line
 
 
 def test_every_page_of_the_navigation_is_there():
