@@ -94,6 +94,14 @@ def test_more_baskets_together_raise_the_lift_and_narrow_the_interval() -> None:
     assert high[1] - low[1] < high[0] - low[0]
 
 
+def test_a_low_end_of_nothing_leaves_a_trace_that_ranks_by_strength_and_by_how_likely_a_pair_is_to_occur() -> None:
+    _, low, _ = Forecast().expect([0.5, 0.5, 0.1, 0.5], [2, 2, 2, 60], [20, 50, 50, 100], [20, 50, 50, 100], 5_000)
+    assert (low[:3] <= likelihood.TRACE).all()
+    assert low[0] > 0
+    assert low[1] > low[2], "the closer pair is the stronger one"
+    assert low[3] > 1
+
+
 def test_a_higher_cosine_raises_the_lift_of_an_unseen_pair() -> None:
     expected, low, _ = Forecast().expect([0.0, 0.2, 0.4, 0.6], 0, 50, 50, 10_000)
     assert (np.diff(expected) > 0).all()

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 from omba.errors import InputError, MissingExtraError, UnknownError
+from omba.model import likelihood
 from omba.rules import Catalogue, Rule, Rules
 from omba.rules.measures import MEASURES, MLXTEND
+from omba.rules.order import TRACE
 from omba.rules.rules import COLUMNS, OURS, join_tables
 
 LABELS = ["pasta", "sauce", "cheese", "wine", "soap", "<b>bread</b>"]
@@ -251,3 +253,14 @@ def test_columns_are_attributes_and_masks_leave_the_rules_where_they_are_true():
         rules[np.array([True])]
     with pytest.raises(AttributeError, match="did you mean 'lift'"):
         rules.lft  # noqa: B018
+
+
+def test_a_strong_rule_that_may_not_occur_ranks_between_sure_rules_and_those_that_promise_nothing():
+    low = np.array([0.4, 0.9 * TRACE, 2.0, 0.1 * TRACE, 1.1])
+    table = Rules(
+        [(x,) for x in "abcde"], [("z",)] * 5, count=np.full(5, 3), n_a=np.full(5, 4), n_b=np.full(5, 6), n=12,
+        given={"expected_lift_low": low},
+    )  # fmt: skip
+    assert "".join(a for (a,) in table.sort("expected_lift_low").antecedents) == "cebad"
+    assert "".join(a for (a,) in table.sort("expected_lift_low", "asc").antecedents) == "dabec"
+    assert likelihood.TRACE == TRACE

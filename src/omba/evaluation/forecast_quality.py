@@ -11,6 +11,7 @@ from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
 from omba.evaluation.truth_result import FEW, Covered, Likely
 from omba.model.likelihood import ends
 from omba.rules import MiningInput, Rules
+from omba.rules.order import TRACE
 
 Prior = tuple[float, float]
 """Shape and mean of a gamma prior of lifts."""
@@ -37,7 +38,7 @@ def forecast(given: MiningInput, before: PeriodCounts, a: Rows, b: Rows) -> tupl
         cosine = np.einsum("ij,ij->i", unit[x], unit[y])
         parts.append(given.expect(x, y, cosine, before.together(x, y)))
     mean, low, high = (np.concatenate(column).astype(np.float64) for column in zip(*parts, strict=True))
-    return mean, np.where(low <= 1e-5 * mean, 0.0, low), high
+    return mean, np.where(low <= TRACE, 0.0, low), high
 
 
 def likelihoods(

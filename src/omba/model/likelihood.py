@@ -26,9 +26,11 @@ LEVELS = np.log(np.array([0.3, 1.0, 3.0, 10.0, 30.0, 100.0]))
 """Log-lifts at which the drift has a parameter."""
 TAIL, NORMAL, LESS = 0.05, 1.6448536269514722, 1.2815515655446004
 """What is left out at each end of an interval, and where the normal distribution leaves out that, and twice that."""
-TRACE = 2e-8
-"""A low end of nothing is written as this share of the lift expected times its odds to occur, squared, so that a sort
-still ranks: first what is likely to occur at all."""
+TRACE = 1e-9
+"""A low end of nothing is written as a share of this, so that a sort still ranks: first what is strong and likely
+to occur at all."""
+FAIR = 10.0
+"""Expected lift times the square of the odds to occur at which that share is a half."""
 WIDE = 1.0
 """Shape of the wide part of the prior."""
 PLACES = 9
@@ -318,7 +320,7 @@ def expect(
         kind = kind_of(n_ab[i], n_a[i] * n_b[i] / n)
         mu = chance[i] * mean[i]
         below, above, occurs = ends(mu, variance * spread[kind, 0], variance * spread[kind, 1])
-        low[i] = max(min(below / chance[i], mean[i]), TRACE * mean[i] * (occurs / max(1.0 - occurs, TAIL)) ** 2)
+        low[i] = max(min(below / chance[i], mean[i]), trace(mean[i], occurs))
         high[i] = max(min(above / chance[i], most), mean[i])
 
 
@@ -332,8 +334,16 @@ def interval(
         variance = 1.0 / baskets[i] + drifts(theta, len(knots), mean[i])
         kind = kind_of(baskets[i], baskets[i] / mean[i])
         below, above, occurs = ends(chance[i] * mean[i], variance * spread[kind, 0], variance * spread[kind, 1])
-        low[i] = max(min(below / chance[i], mean[i]), TRACE * mean[i] * (occurs / max(1.0 - occurs, TAIL)) ** 2)
+        low[i] = max(min(below / chance[i], mean[i]), trace(mean[i], occurs))
         high[i] = max(above / chance[i], mean[i])
+
+
+@njit(inline="always")
+def trace(mean, occurs):  # type: ignore[no-untyped-def]
+    """What is written for a low end of nothing."""
+    odds = occurs / max(1.0 - occurs, TAIL)
+    strength = mean * odds * odds
+    return TRACE * strength / (strength + FAIR)
 
 
 @njit(inline="always")

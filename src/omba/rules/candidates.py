@@ -19,6 +19,7 @@ from omba.rules.hashing import Hashing
 from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines, neighbours
+from omba.rules.order import rank_numbers
 from omba.rules.rules import RISING
 from omba.rules.scope import Scope
 from omba.rules.search import threads
@@ -131,7 +132,7 @@ class Candidates:
 
     def cost(self, given: MiningInput, column: str) -> Floats:
         """A column, turned so that less is better."""
-        return self.values(given, column) * (1 if column in RISING else -1)
+        return rank_numbers(column, self.values(given, column)) * (1 if column in RISING else -1)
 
     def best(self, given: MiningInput, column: str, most: int) -> Candidates:
         """The `most` best by a column, best first; NaN is the least."""

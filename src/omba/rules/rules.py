@@ -19,6 +19,7 @@ from omba.rules import display, export
 from omba.rules.catalogue import Catalogue
 from omba.rules.filter import Filter, FilterOptions
 from omba.rules.measures import MEASURES, MLXTEND, measure
+from omba.rules.order import rank_numbers
 from omba.rules.rule import Rule
 from omba.rules.rule_relations import rule_relations
 from omba.rules.rule_status import status
@@ -267,7 +268,7 @@ class Rules:
             texts = [str(value).casefold() for value in values]
             return np.array(sorted(range(len(self)), key=texts.__getitem__, reverse=order == "desc"), np.int64)
         falling = column not in RISING if order is None else order == "desc"
-        numbers = self.numbers(column)
+        numbers = rank_numbers(column, self.numbers(column))
         return np.argsort(-numbers if falling else numbers, kind="stable")
 
     def filter(self, **wanted: Unpack[FilterOptions]) -> Rules:

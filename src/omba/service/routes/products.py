@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
+from omba.rules.order import LOW_END, rank_numbers
 from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
@@ -112,7 +113,8 @@ def associations(view: View, row: int, near: Any) -> tuple[list[Any], list[Any]]
         known = {frozenset((*one["antecedents"], *one["consequents"])) for one in records}
         pairs = records_of(view.pair_index.of_product(row, near, RULES))
         records += [one for one in pairs if frozenset((*one["antecedents"], *one["consequents"])) not in known]
-        records.sort(key=lambda one: -(one["expected_lift_low"] or 0.0))
+        lows = rank_numbers(LOW_END, np.array([one[LOW_END] or 0.0 for one in records], np.float64))
+        records = [records[place] for place in np.argsort(-lows, kind="stable").tolist()]
     seen = [one for one in records if one["status"] != "unseen"]
     unseen = [one for one in records if one["status"] == "unseen"]
     return seen[:RULES], unseen[:RULES]

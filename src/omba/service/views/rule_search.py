@@ -21,6 +21,7 @@ from omba.rules.candidates import Candidates
 from omba.rules.filter import within
 from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow
 from omba.rules.nearest import MIN_COUNT
+from omba.rules.order import rank_numbers
 from omba.rules.rule_status import FEW
 from omba.rules.rules import RISING
 from omba.service.views.pair_index import PairIndex
@@ -172,7 +173,7 @@ class RuleSearch:
             total = total if bounds <= {*CHEAP, *OF_PRODUCTS} and where.relation is None else len(left)
         mine = self._values(column, left, right, count, pairs)
         theirs = self._kept_values(table, column, inside)
-        numbers = np.concatenate([theirs, mine])
+        numbers = rank_numbers(column, np.concatenate([theirs, mine]))
         numbers = -numbers if falling else numbers
         every = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])
         if where.families == "between" and self.families is not None:
