@@ -140,6 +140,18 @@ def test_an_odd_word_of_the_learner_is_not_believed(tmp_path):
     assert status(tmp_path)["baskets_learned"] == 1
 
 
+def test_a_first_window_of_returns_alone_is_told_by_its_dates(tmp_path):
+    inbox = Inbox(tmp_path)
+    inbox.accept([{"time": "2017-01-01", "products": [{"id": "tea", "quantity": -1}]}, basket("a", "2017-01-02")])
+    learner = Learner(tmp_path, history=None, settings=SETTINGS)
+    learner.drain()
+    learner.close()
+    inbox.close()
+    assert status(tmp_path)["last_window"] == {
+        "start": "2017-01-01T00:00:00", "stop": "2017-01-02T00:00:00", "baskets": 1
+    }  # fmt: skip
+
+
 def test_counters_never_fall_also_with_baskets_of_returns_only(tmp_path):
     from omba.service.state import Service
     from omba.service.views.published import Published
