@@ -10,6 +10,7 @@ import pytest
 import omba
 from itemset_oracle import frequent
 from omba.baskets import Baskets
+from omba.errors import InputError
 from omba.rules import frequent_sets
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
@@ -84,3 +85,23 @@ def test_a_model_with_evidence_tells_rules_of_several_products_and_each_has_a_fo
     assert {frozenset((*a, *c)) for a, c in larger.sides} == productive(lists(), 3)
     assert all(rule.expected_lift_low <= rule.expected_lift <= rule.expected_lift_high for rule in larger)
     assert {rule.status for rule in larger} <= {"observed", "rare"}
+
+
+def test_a_rule_of_several_products_is_explained_by_what_it_adds_to_shorter_ones():
+    baskets = Baskets.from_lists(lists())
+    rules = omba.mine_rules(omba.OMBA(dim=8, epochs=1).fit(baskets), top=50, evidence=baskets)
+    told = rules.explain(["p00", "p01"], "p02")
+    counts = frequent(lists(), 1, 3)
+    whole = counts[frozenset({"p00", "p01", "p02"})] / counts[frozenset({"p00", "p01"})]
+    assert told.confidence == pytest.approx(whole)
+    assert not told.redundant
+    for part, name in zip(told.parts, ("p00", "p01"), strict=True):
+        assert part.antecedents == (name,)
+        assert part.confidence == pytest.approx(counts[frozenset({name, "p02"})] / counts[frozenset({name})])
+        assert part.improvement == pytest.approx(whole - part.confidence)
+        assert 0 < part.improvement_low < part.improvement < part.improvement_high
+        assert part.fishers_p < SIGNIFICANT
+    assert "It says more than every shorter rule" in str(told)
+    assert rules.explain(["p08", "p09"], "p10").to_dict()["redundant"]
+    with pytest.raises(InputError, match="make no rule of several products"):
+        rules.explain(["p00"], "p02")

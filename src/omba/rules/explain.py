@@ -8,7 +8,7 @@ were seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from omba.baskets import Label
 from omba.baskets.names import show
 from omba.errors import InputError
 from omba.rules.evidence import Counted, Rows
+from omba.rules.explain_set import SetExplanation, explain_set
 from omba.rules.mining_input import UNJUDGED, MiningInput
 from omba.rules.nearest import neighbours
 from omba.rules.rule_status import status
@@ -243,6 +244,10 @@ class Explainer:
 
     given: MiningInput
     partners: Callable[[int], tuple[Rows, Counted]] | None = None
+
+    def explain_set(self, antecedents: Sequence[Label], consequent: Label) -> SetExplanation:
+        """What a rule with several antecedents says beyond every shorter one."""
+        return explain_set(self.given, antecedents, consequent)
 
     def explain(self, a: Label, b: Label, most: int = 5) -> Explanation:
         """What the pair rests on, with up to `most` bridges, users and seen pairs each."""

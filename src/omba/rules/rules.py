@@ -26,6 +26,7 @@ from omba.rules.rule_status import status
 
 if TYPE_CHECKING:
     from omba.rules.explain import Explainer, Explanation
+    from omba.rules.explain_set import SetExplanation
     from omba.rules.hashing import Hashing
 
 Items = tuple[Label, ...]
@@ -279,11 +280,17 @@ class Rules:
         """The rules that fulfil a filter."""
         return self.take(np.flatnonzero(wanted.keep(self)))
 
-    def explain(self, a: Label, b: Label) -> Explanation:
-        """In words: what the rule between two products rests on."""
+    @overload
+    def explain(self, a: Label, b: Label) -> Explanation: ...
+    @overload
+    def explain(self, a: list[Label] | tuple[Label, ...], b: Label) -> SetExplanation: ...
+    def explain(self, a: Label | list[Label] | tuple[Label, ...], b: Label) -> Explanation | SetExplanation:
+        """In words: what the rule between two products rests on; or, from several, what it says beyond shorter ones."""
         if self.explainer is None:
             raise InputError("these rules cannot be explained: only rules mined from a model know how they came about")
-        return self.explainer.explain(self.catalogue.find(a), self.catalogue.find(b))
+        if isinstance(a, str | int):
+            return self.explainer.explain(self.catalogue.find(a), self.catalogue.find(b))
+        return self.explainer.explain_set(a, b)
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """An Arrow table; items are lists, what is not known is null."""

@@ -1,0 +1,169 @@
+"""Explain a set: what a rule with several antecedents says beyond every shorter rule to the same consequent.
+
+A part of the antecedents leads to the consequent with a confidence of its own; the improvement is what all of them add
+to it. Among the baskets with the part, those with all antecedents are compared with the others: Newcombe's 90% interval of
+the difference, and Fisher's p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from omba.baskets import Label
+from omba.baskets.names import show
+from omba.errors import InputError
+from omba.rules.measures import measure
+from omba.rules.mining_input import MiningInput
+
+Z = 1.6449
+"""The 95% quantile of a standard normal: an interval of 90%."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shorter rule, from some of the antecedents.
+
+    Parameters
+    ----------
+    antecedents
+        Those of them that it has.
+    confidence
+        How often they lead to the consequent.
+    improvement
+        How much oftener all antecedents do.
+    improvement_low, improvement_high
+        Both ends of its 90% interval.
+    fishers_p
+        The probability that chance improves it so much.
+    """
+
+    antecedents: tuple[Label, ...]
+    confidence: float
+    improvement: float
+    improvement_low: float
+    improvement_high: float
+    fishers_p: float
+
+
+@dataclass(frozen=True)
+class SetExplanation:
+    """What a rule with several antecedents rests on. `str()` tells it in words.
+
+    Parameters
+    ----------
+    antecedents
+        The products it starts from.
+    consequent
+        The product it leads to.
+    count
+        Baskets with all of them.
+    n_a
+        Baskets with the antecedents.
+    confidence
+        One divided by the other.
+    lift
+        How many times more than by chance.
+    at_least
+        Whether `count` is a lower bound.
+    parts
+        The shorter rules, those of one antecedent first.
+    """
+
+    antecedents: tuple[Label, ...]
+    consequent: Label
+    count: int
+    n_a: int
+    confidence: float
+    lift: float
+    at_least: bool
+    parts: tuple[Part, ...]
+
+    @property
+    def redundant(self) -> bool:
+        """Whether some shorter rule says as much, as far as can be told."""
+        return any(not part.improvement_low > 0 for part in self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"redundant": self.redundant}
+
+    def __str__(self) -> str:
+        left = " + ".join(map(str, self.antecedents))
+        bound = "at least " if self.at_least else ""
+        lines = [
+            f"{left} ⇒ {self.consequent}: {bound}{self.count:,} of {self.n_a:,} baskets ({self.confidence:.0%}), "
+            f"{self.lift:.1f} times as often as by chance."
+        ]
+        for part in self.parts:
+            lines.append(
+                f"  {' + '.join(map(str, part.antecedents))} alone: {part.confidence:.0%}; together "
+                f"{100 * part.improvement:+.0f} points ({100 * part.improvement_low:+.0f} to "
+                f"{100 * part.improvement_high:+.0f}), p = {part.fishers_p:.2g}"
+            )
+        lines.append("A shorter rule says as much." if self.redundant else "It says more than every shorter rule.")
+        return "\n".join(lines)
+
+
+def explain_set(given: MiningInput, antecedents: Sequence[Label], consequent: Label) -> SetExplanation:
+    """What a rule with several antecedents says beyond its parts."""
+    find = given.catalogue.find
+    labels = tuple(dict.fromkeys(find(label) for label in antecedents))
+    target = find(consequent)
+    if len(labels) < 2 or target in labels:
+        raise InputError(
+            f"{show(target, None)} and {len(labels)} antecedents make no rule of several products: give two or more, "
+            "and a consequent that is none of them"
+        )
+    members, row = [given.catalogue.row(label) for label in labels], given.catalogue.row(target)
+    sets = np.array([[*members, row]], np.int64)
+    count, n_a = _count(given, sets[0].tolist()), _count(given, members)
+    n_b, n = int(given.counts[row]), given.n_baskets
+    parts = []
+    for size in range(1, len(members)):
+        for chosen in combinations(range(len(members)), size):
+            some = [members[k] for k in chosen]
+            n_p, together = _count(given, some), _count(given, [*some, row])
+            names = tuple(labels[k] for k in chosen)
+            parts.append(compare(names, count, n_a, together, n_p))
+    confidence, lift = (float(measure(name, count, n_a, n_b, n)) for name in ("confidence", "lift"))
+    at_least = not bool(given.evidence.exact(sets)[0])
+    return SetExplanation(labels, target, count, n_a, confidence, lift, at_least, tuple(parts))
+
+
+def _count(given: MiningInput, rows: list[int]) -> int:
+    if len(rows) == 1:
+        return int(given.counts[rows[0]])
+    return int(given.evidence.itemsets(np.array([rows], np.int64))[0])
+
+
+def compare(antecedents: tuple[Label, ...], count: int, n_a: int, with_part: int, n_p: int) -> Part:
+    """A part beside the whole: `count` of `n_a` baskets with all antecedents, `with_part` of `n_p` with the part."""
+    confidence, whole = with_part / max(1, n_p), count / max(1, n_a)
+    others, held = n_p - n_a, with_part - count
+    if others <= 0 or n_a <= 0:
+        return Part(antecedents, confidence, 0.0, 0.0, 0.0, 1.0)
+    # Those without the rest are what the part is diluted by: the improvement is their share of the difference.
+    share = others / n_p
+    low_1, high_1 = wilson(count, n_a)
+    low_0, high_0 = wilson(held, others)
+    rest = held / others
+    difference = whole - rest
+    low = difference - np.hypot(whole - low_1, high_0 - rest)
+    high = difference + np.hypot(high_1 - whole, rest - low_0)
+    p = float(measure("fishers_p", count, n_a, with_part, n_p))
+    return Part(antecedents, confidence, whole - confidence, float(share * low), float(share * high), p)
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """Wilson's 90% interval of a share.
+
+    >>> [round(end, 3) for end in wilson(8, 10)]
+    [0.541, 0.931]
+    """
+    share, z = count / n, Z * Z / n
+    middle, half = share + z / 2, float(np.sqrt(share * (1 - share) * z + z * z / 4))
+    return (middle - half) / (1 + z), (middle + half) / (1 + z)
