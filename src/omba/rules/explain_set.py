@@ -1,8 +1,8 @@
 """Explain a set: what a rule with several antecedents says beyond every shorter rule to the same consequent.
 
 A part of the antecedents leads to the consequent with a confidence of its own; the improvement is what all of them add
-to it. Among the baskets with the part, those with all antecedents are compared with the others: Newcombe's 90% interval of
-the difference, and Fisher's p.
+to it. Among the baskets with the part, those with all antecedents are compared with the others: Newcombe's 90% interval
+of the difference, and Fisher's p.
 """
 
 from __future__ import annotations
