@@ -91,3 +91,14 @@ def test_products_without_names_are_a_set_only_within_a_category():
 
     assert families(names, pairs=pairs)[0] == []
     assert families(names, ["fruit", "fruit"], pairs=pairs)[0] == [{"p1", "p2"}]
+
+
+def test_where_customers_are_known_enough_of_them_must_buy_both():
+    groups = NameGroups(["p1", "p2"], ["fruit", "fruit"])
+    observed = tuple(np.array([one]) for one in (0, 1, 6))
+
+    def found(customers):
+        buyers = lambda a, b: np.full(len(a), customers)  # noqa: E731
+        return len(find_families(groups, "ab", "ab", np.array([20, 20]), observed, 1000, np.zeros((2, 2)), buyers))
+
+    assert (found(4), found(5)) == (0, 1)

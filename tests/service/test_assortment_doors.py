@@ -62,3 +62,13 @@ def test_the_page_of_a_product_tells_what_is_bought_with_it_and_instead_of_it(cl
     assert page["complements"][0]["id"] == "buns"
     assert "customers who buy both" in page["substitutes"][0]["sentence"]
     assert client.get("/products/red bath towel").json()["family"].startswith("bath towel")
+
+
+def test_bundles_have_what_to_expect_and_the_discount_that_breaks_even(client):
+    answer = client.get("/bundles", params={"floor": 5, "uptake": 0.25, "limit": 3}).json()
+
+    assert {"hot dogs", "buns"} in [{*bundle["products"]} for bundle in answer["bundles"]]
+    first = answer["bundles"][0]
+    assert first["expected_baskets_low"] < first["expected_baskets"] < first["expected_baskets_high"]
+    assert first["break_even"] == pytest.approx(0.2)
+    assert client.get("/bundles", params={"by": "fame"}).status_code == 422

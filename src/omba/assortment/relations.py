@@ -90,7 +90,8 @@ class PairRelations:
         """Why a pair has its relation."""
         relation = RELATIONS[self.kind[place]]
         customers, expected = int(self.customers[place]), self.customers_expected[place]
-        who = f"the {customers:,} customers who buy both" if customers else "customers"
+        # Of few customers most of the baskets are somebody else's, or nobody's.
+        who = f"the {customers:,} customers who buy both" if customers >= SELDOM else "customers"
         times, habit = int(self.together[place]), _few(self.expected[place])
         counted = f"{who} have them in one basket {times:,} times, {habit} by habit"
         if relation == "variant":

@@ -10,6 +10,7 @@ import typer
 
 from omba.cli.ask import rank, similar
 from omba.cli.backup import backup, restore
+from omba.cli.bundles import bundles
 from omba.cli.check import check
 from omba.cli.demo import demo
 from omba.cli.diff import diff
@@ -38,6 +39,7 @@ for command in (
     learn,
     rules,
     families,
+    bundles,
     substitutes,
     complements,
     explain,

@@ -40,12 +40,13 @@ class Assortment:
         self._groups = NameGroups([], [])
         self._families: Families | None = None
         self._relations: Relations | None = None
+        self._habits: Habits | None = None
 
     def families(self) -> Families:
         """The families of the model as it is."""
         self._renew()
         if self._families is None:
-            groups, model = self.groups(), self.model
+            groups, habits, model = self.groups(), self.habits(), self.model
             n = len(groups)
             self._families = find_families(
                 groups,
@@ -55,6 +56,7 @@ class Assortment:
                 model.evidence.observed(FEWEST),
                 max(model.n_baskets, 1),
                 model.product_vectors,
+                (lambda a, b: habits.pairs(a, b)[1]) if len(habits.visits) else None,
             )
         return self._families
 
@@ -63,10 +65,8 @@ class Assortment:
         families = self.families()
         if self._relations is None:
             model, n = self.model, len(self.groups())
-            memory = model.spaces[0].memory
-            habits = Habits.of(memory.rows, memory.counts, memory.totals[:, VISITS], n)
             self._relations = Relations(
-                habits,
+                self.habits(),
                 model.product_counts[:n],
                 model.n_baskets,
                 model.evidence.pairs,
@@ -74,6 +74,15 @@ class Assortment:
                 self.groups().category_numbers,
             )
         return self._relations
+
+    def habits(self) -> Habits:
+        """What the customers of the model as it is are remembered to buy."""
+        self._renew()
+        if self._habits is None:
+            memory = self.model.spaces[0].memory
+            products = len(self.model.product_rows.vocabulary)
+            self._habits = Habits.of(memory.rows, memory.counts, memory.totals[:, VISITS], products)
+        return self._habits
 
     def related(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
         """The products likeliest to be in a relation to one, with its probability: (row, probability).
@@ -95,7 +104,7 @@ class Assortment:
         """Forget what was worked out of an earlier state."""
         state = (self.model.n_windows, self.model.n_baskets)
         if state != self._state:
-            self._state, self._families, self._relations = state, None, None
+            self._state, self._families, self._relations, self._habits = state, None, None, None
 
     def groups(self) -> NameGroups:
         """What the names of the products say."""

@@ -247,7 +247,8 @@ class OMBA(Answers):
         items = items[order]
         prices = None if window.prices is None else window.prices[order]
         self._grow(window.attributes, window.votes)
-        self.prices.learn(items, prices, len(self.product_rows.vocabulary))
+        quantities = None if window.quantities is None else window.quantities[order]
+        self.prices.learn(items, prices, len(self.product_rows.vocabulary), quantities)
         exponent, clip = self._power_law()
         weights = self.prices.weigh(items, prices, exponent, clip)
         return WindowRows(offsets, items, weights, users, self._days(window))

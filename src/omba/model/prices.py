@@ -32,12 +32,21 @@ class Prices:
         self.histogram = np.zeros(2 * HALF, np.int64)
         self.sums = np.zeros(0, np.float64)
         self.numbers = np.zeros(0, np.int64)
+        self.more = np.zeros(0, np.float64)
+        """What each product brought in beyond one piece a basket."""
 
-    def learn(self, items: NDArray[np.int32], prices: NDArray[np.float32] | None, products: int) -> None:
-        """Add a window's prices; unknown ones (NaN, zero, negative) are left out."""
+    def learn(
+        self,
+        items: NDArray[np.int32],
+        prices: NDArray[np.float32] | None,
+        products: int,
+        quantities: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Add a window's prices; unknown ones (NaN, zero, negative) are left out. Without quantities each is of one."""
         if products > len(self.sums):
             self.sums = np.append(self.sums, np.zeros(products - len(self.sums)))
             self.numbers = np.append(self.numbers, np.zeros(products - len(self.numbers), np.int64))
+            self.more = np.append(self.more, np.zeros(products - len(self.more)))
         if prices is None:
             return
         known = np.flatnonzero(np.isfinite(prices) & (prices > 0))
@@ -50,16 +59,22 @@ class Prices:
         self.histogram += np.bincount(bins, minlength=2 * HALF)
         self.sums[:products] += np.bincount(items[known], weights=values, minlength=products)
         self.numbers[:products] += np.bincount(items[known], minlength=products)
+        if quantities is not None:
+            pieces = quantities[known].astype(np.float64)
+            beyond = values * np.where(np.isfinite(pieces) & (pieces > 0), pieces - 1.0, 0.0)
+            self.more[:products] += np.bincount(items[known], weights=beyond, minlength=products)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
-        names = ("histogram", "sums", "numbers")
+        names = ("histogram", "sums", "numbers", "more")
         return {name: getattr(self, name) for name in names} | {"anchor": np.array([self.anchor])}
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`."""
         self.histogram, self.sums, self.numbers = state["histogram"], state["sums"], state["numbers"]
         self.anchor = float(state["anchor"][0])
+        # A snapshot of before has no quantities.
+        self.more = state.get("more", np.zeros(len(self.sums)))
 
     @property
     def known(self) -> bool:
@@ -70,6 +85,11 @@ class Prices:
     def means(self) -> NDArray[np.float64]:
         """The mean price of each product, NaN where none was seen."""
         return np.where(self.numbers > 0, self.sums / np.maximum(self.numbers, 1), np.nan)
+
+    @property
+    def amounts(self) -> NDArray[np.float64]:
+        """What each product brings in a basket that holds it, price times quantity; NaN where no price was seen."""
+        return np.where(self.numbers > 0, (self.sums + self.more) / np.maximum(self.numbers, 1), np.nan)
 
     def fit(self) -> tuple[float, float]:
         """(exponent, clip) of the power law over everything seen so far."""

@@ -115,6 +115,7 @@ CHECKS: dict[str, ArrayCheck] = {
     "prices.histogram": counts(None),
     "prices.sums": ArrayCheck("float64", ("products",), shorter=True),
     "prices.numbers": counts("products", shorter=True),
+    "prices.more": ArrayCheck("float64", ("products",), shorter=True),
     "prices.anchor": ArrayCheck("float64", (1,)),
     "blend.weights": ArrayCheck("float64"),
     "blend.hessian": ArrayCheck("float64", (None, None)),
@@ -148,7 +149,7 @@ CHECKS: dict[str, ArrayCheck] = {
 SAME_LENGTH = (
     ("evidence.keys", "evidence.values"),
     ("sets.members", "sets.watched", "sets.since"),
-    ("prices.sums", "prices.numbers"),
+    ("prices.sums", "prices.numbers", "prices.more"),
     ("seasons.sold", "seasons.first"),
     *(tuple(f"space{level}.memory_{name}" for name in PLACES) for level in (0, 1)),
     (

@@ -23,12 +23,16 @@ from omba.rules.order import rank_numbers
 from omba.rules.rules import RISING
 from omba.rules.scope import Scope
 from omba.rules.search import threads
+from omba.rules.worth import WORTH, worth
 
 AT_ONCE, FEW, OFTEN = 1 << 20, 1 << 13, 8
 """Observed pairs scored at a time; how many are not worth a second thread; the count from which on all are scored."""
 
 ASKED = 1000
 """Up to so many products asked for, their neighbours are looked up one by one rather than by LSH."""
+
+EXPECTED = {"expected_lift": "expected", "expected_lift_low": "low", "expected_lift_high": "high"}
+"""Where candidates have the columns of the forecast."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +113,18 @@ class Candidates:
             return measure(column, self.count, self.n_a, given.counts[self.consequent], given.n_baskets)
         if column == "value":
             return self.value(given)
-        names = {
-            "expected_lift": "expected",
-            "expected_lift_low": "low",
-            "expected_lift_high": "high",
-            "count": "count",
-        }
+        if column in WORTH:
+            return self.worth(given, column)
+        names = {**EXPECTED, "count": "count"}
         return np.asarray(getattr(self, names.get(column, "similarity")), np.float64)
+
+    def worth(self, given: MiningInput, column: str) -> Floats:
+        """How many baskets to expect, and what the products bring in; NaN where that is not known."""
+        unknown = np.full(len(given.labels), np.nan)
+        amounts = unknown if given.catalogue.amounts is None else given.catalogue.amounts
+        spent = np.asarray(amounts[self.antecedents].sum(axis=1) + amounts[self.consequent], np.float64)
+        chance = self.n_a.astype(np.float64) * given.counts[self.consequent] / given.n_baskets
+        return worth(column, self.count, chance, lambda name: np.asarray(getattr(self, EXPECTED[name])), spent)
 
     def value(self, given: MiningInput) -> Floats:
         """Expected extra revenue per thousand baskets: 1000 · P(A) · P(b) · (lift − 1) · price of b.

@@ -55,6 +55,8 @@ class Catalogue:
         Tells which products are variants of one thing, when that is first asked for; None where it is not known.
     find_relations
         Tells what products are to each other, likewise.
+    amounts
+        What each product brings in a basket that holds it, price times quantity; None where no prices are known.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -70,6 +72,7 @@ class Catalogue:
     identity: Identity | None = None
     find_families: Callable[[], Families] | None = None
     find_relations: Callable[[], Relations] | None = None
+    amounts: NDArray[np.floating] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -78,6 +81,11 @@ class Catalogue:
     def families(self) -> Families | None:
         """Which products are variants of one thing; None where that is not known."""
         return None if self.find_families is None else self.find_families()
+
+    def amount(self, product: Label) -> float:
+        """What a product brings in a basket that holds it, NaN where that is not known."""
+        row = self.rows.get(product, -1)
+        return float("nan") if self.amounts is None or not 0 <= row < len(self.amounts) else float(self.amounts[row])
 
     @cached_property
     def relations(self) -> Relations | None:

@@ -107,8 +107,8 @@ def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[
 def _partners(given: MiningInput, families: Families, left: Rows, right: Rows, count: Rows) -> Rows:
     """The pair that stands for what binds each family most surely to what is outside it, by its place; −1 where none.
 
-    Families are compared as wholes: baskets with a product of both, over what the sales of both would bring. Of the two
-    the pair that is most often in one basket stands for them.
+    Families are compared as wholes: baskets with a product of both, over the root of the sales of both, if surely more
+    than chance would bring. Of the two the pair that is most often in one basket stands for them.
     """
     groups, sold = families.groups, np.bincount(families.groups, weights=given.counts)
     best = np.full(len(families), -1, np.int64)
@@ -120,7 +120,9 @@ def _partners(given: MiningInput, families: Families, left: Rows, right: Rows, c
     together = np.add.reduceat(count[outside], first) if len(first) else np.empty(0, np.int64)
     chance = sold[low[first]] * sold[high[first]] / given.n_baskets
     sure = together / np.maximum(chance, 1e-12) * (1.0 - DEVIATIONS / np.sqrt(np.maximum(together, 1)))
-    for place in np.flatnonzero(sure > 1.0)[np.argsort(sure[sure > 1.0], kind="stable")].tolist():
+    close = together / np.sqrt(sold[low[first]] * sold[high[first]] + 1e-12)
+    some = np.flatnonzero(sure > 1.0)
+    for place in some[np.argsort(close[some], kind="stable")].tolist():
         for group in (low[first[place]], high[first[place]]):
             if group < len(families):
                 best[group] = outside[first[place]]

@@ -74,6 +74,7 @@ def catalogue_of(model: OMBA) -> Catalogue:
         model.identity,
         model.assortment.families,
         model.assortment.relations,
+        model.prices.amounts if model.prices.known else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,3 +42,18 @@ def rule_relations(rules: Rules) -> tuple[NDArray[Any], NDArray[np.float64]]:
     for pair in np.argsort(-found.chances[:, COMPLEMENT], kind="stable").tolist():
         names[place[pair]], likely[place[pair]] = texts[pair], probability[pair]
     return names, likely
+
+
+def pair_relations(rules: Rules, kind: str) -> NDArray[np.bool_]:
+    """Which rules have all pairs of their products, those of one side too, in a relation."""
+    relations, rows = rules.catalogue.relations, rules.catalogue.rows
+    if relations is None or not len(rules):
+        return np.zeros(len(rules), bool)
+    pairs = [
+        (place, rows[a], rows[b])
+        for place, (left, right) in enumerate(rules.sides)
+        for a, b in combinations((*left, *right), 2)
+    ]
+    place, left, right = np.array(pairs, np.int64).T
+    other = relations.judge(left, right).kind != RELATIONS.index(kind)
+    return np.asarray(np.bincount(place[other], minlength=len(rules)) == 0)

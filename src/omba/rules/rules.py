@@ -23,6 +23,7 @@ from omba.rules.order import rank_numbers
 from omba.rules.rule import Rule
 from omba.rules.rule_relations import rule_relations
 from omba.rules.rule_status import status
+from omba.rules.worth import WORTH, rule_worth
 
 if TYPE_CHECKING:
     from omba.rules.explain import Explainer, Explanation
@@ -53,7 +54,7 @@ RELATION = ("relation", "relation_probability")
 """What the products of a rule are to each other, and how likely, in tables of which that is known."""
 
 SEASON = "season"
-DERIVED = ("length", "price", SEASON)
+DERIVED = ("length", "price", SEASON, *WORTH)
 """Columns that say something of the products of a rule: how many there are, what the consequents cost together, when in
 the year they are sold."""
 
@@ -208,6 +209,8 @@ class Rules:
             return measure(name, self.count, self.n_a, self.n_b, self.n)
         if name == "status":
             return status(self.count)
+        if name in WORTH:
+            return rule_worth(self, name)
         if name in RELATION:
             return self.relations[RELATION.index(name)]
         if name == AT_LEAST:

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+from pyarrow import csv
+
 from omba.baskets.extras import extra
+from omba.errors import InputError
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules
@@ -15,7 +19,8 @@ if TYPE_CHECKING:
 JOIN = " + "
 WIDEST, NARROWEST = 60, 9
 """Widths of a column in letters, at most and at least."""
-SHARES = ("support", "confidence", "antecedent support", "consequent support")
+SHARES = ("support", "confidence", "antecedent support", "consequent support", "break_even")
+MONEY = ("value", "price", "revenue", "expected_revenue", "expected_revenue_low", "expected_revenue_high")
 WHOLE = ("count", "collisions", "n_a", "n_b", "length")
 INTERVAL = ("expected_lift_low", "expected_lift", "expected_lift_high")
 BAR = "interval"
@@ -26,28 +31,51 @@ ROWS = 1_048_575
 """Rules that fit a sheet."""
 
 
+TEXT_STAYS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+"""A name such as `=cmd()` or an address must not become a formula or a link."""
+HEADER = {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}
+
+
+def write_table(table: pa.Table, path: Path, title: str) -> None:
+    """A plain table as .csv or, in a sheet with a title, as .xlsx."""
+    if path.suffix.lower() == ".csv":
+        csv.write_csv(table, path)
+        return
+    if path.suffix.lower() != ".xlsx":
+        raise InputError(f"{path.name!r} ends in neither .csv nor .xlsx: give one of these")
+    writer = extra("xlsxwriter", "writing Excel files", "'omba[excel]'")
+    with writer.Workbook(str(path), TEXT_STAYS_TEXT) as book:
+        sheet = book.add_worksheet(title)
+        write_columns(book, sheet, book.add_format(HEADER), table)
+        sheet.freeze_panes(1, 1)
+        sheet.autofilter(0, 0, max(len(table), 1), max(len(table.column_names) - 1, 0))
+
+
+def write_columns(book: Any, sheet: Any, bold: Any, table: pa.Table) -> None:
+    """The columns of a table on a sheet, each with its header, its format and its width."""
+    for place, name in enumerate(table.column_names):
+        values = [cell(value) for value in table[name].to_pylist()]
+        form = book.add_format({"num_format": number_format(name)})
+        sheet.write_string(0, place, name.replace("_", " "), bold)
+        for row, value in enumerate(values, 1):
+            if isinstance(value, str):
+                sheet.write_string(row, place, value)
+            elif value is not None:
+                sheet.write_number(row, place, value, form)
+        sheet.set_column(place, place, width(name, values))
+        if name == "lift" and len(values):
+            sheet.conditional_format(1, place, len(values), place, {"type": "data_bar", "bar_solid": True})
+
+
 def write_excel(rules: Rules, path: Path, columns: Sequence[str] | None = None) -> None:
     """A workbook with a frozen header, filters, formats by what a column holds, and the interval drawn in its cell."""
     writer = extra("xlsxwriter", "writing Excel files", "'omba[excel]'")
     rules = rules[:ROWS]
     table = rules.to_arrow(columns)
-    # Text stays text: a name such as `=cmd()` or an address must not become a formula or a link.
-    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with writer.Workbook(str(path), options) as book:
+    with writer.Workbook(str(path), TEXT_STAYS_TEXT) as book:
         sheet = book.add_worksheet("rules")
-        bold = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
-        for place, name in enumerate(table.column_names):
-            values = [cell(value) for value in table[name].to_pylist()]
-            form = book.add_format({"num_format": number_format(name)})
-            sheet.write_string(0, place, name.replace("_", " "), bold)
-            for row, value in enumerate(values, 1):
-                if isinstance(value, str):
-                    sheet.write_string(row, place, value)
-                elif value is not None:
-                    sheet.write_number(row, place, value, form)
-            sheet.set_column(place, place, width(name, values))
-            if name == "lift" and len(values):
-                sheet.conditional_format(1, place, len(values), place, {"type": "data_bar", "bar_solid": True})
+        bold = book.add_format(HEADER)
+        write_columns(book, sheet, bold, table)
         last = len(table.column_names)
         if set(INTERVAL) <= set(table.column_names) and len(rules):
             low, middle, high = (table[name].to_pylist() for name in INTERVAL)
@@ -78,7 +106,7 @@ def number_format(name: str) -> str:
     """
     if name in SHARES:
         return "0.00%"
-    return "#,##0" if name in WHOLE else "#,##0.00" if "lift" in name or name == "value" else "0.000"
+    return "#,##0" if name in WHOLE else "#,##0.00" if "lift" in name or name in MONEY else "0.000"
 
 
 def width(name: str, values: Sequence[str | float | None]) -> int:

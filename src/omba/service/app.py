@@ -20,7 +20,19 @@ from omba.service.http.prometheus import MetricsMiddleware
 from omba.service.http.responses import ErrorMiddleware, add_problems, problem
 from omba.service.http.security import LOOPBACK, SecurityMiddleware
 from omba.service.http.tokens import Tokens
-from omba.service.routes import baskets, categories, customers, families, map, names, products, rank, rules, status
+from omba.service.routes import (
+    baskets,
+    bundles,
+    categories,
+    customers,
+    families,
+    map,
+    names,
+    products,
+    rank,
+    rules,
+    status,
+)
 from omba.service.state import Service
 from omba.service.views.published import Published
 
@@ -54,7 +66,7 @@ def create_app(
     )  # fmt: skip
     app.state.service = service
     add_problems(app)
-    for module in (status, rules, products, categories, families, names, map, rank, customers, baskets):
+    for module in (status, rules, products, categories, families, bundles, names, map, rank, customers, baskets):
         app.include_router(module.router)
     add_pages(app)
     for route in app.routes:

@@ -106,7 +106,7 @@ const kinds = (page) => Object.entries(page.attributes).filter(([name, value]) =
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
-const related = (title, said, products) => h("section.strong", {}, h("h2", {}, title), h("p.soft", {}, said), products.length
+const related = (title, said, products) => h("section.strong.related", {}, h("h2", {}, title), h("p.soft", {}, said), products.length
   ? h("ol.rules", {}, products.map(({ id, probability, sentence }) => h("li", {}, h("span", {}, productLink(id), code(id)),
     h("span.expect", {}, h("span.soft", { title: sentence }, format.percent(probability))), h("p.happened", {}, `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`))))
   : h("p.none", {}, "None that is likely."));

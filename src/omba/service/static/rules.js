@@ -13,7 +13,7 @@ import { all, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 const POINTS = 500;
-const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status"]);
+const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "relation"]);
 
 export class RulesView {
   constructor(root) {

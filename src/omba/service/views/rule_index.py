@@ -15,9 +15,11 @@ from omba.baskets import Label
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.rules import OURS, RELATION
 from omba.rules.table import DEFAULT_ORDER
+from omba.rules.worth import MONEY
 from omba.service.views.rule_key import key_of
 
-FIELDS = {name.replace(" ", "_"): name for name in (*MEASURES, *OURS, "price", *RELATION) if name != "hyper_lift"}
+COLUMNS = (*MEASURES, *OURS, "price", *MONEY, *RELATION)
+FIELDS = {name.replace(" ", "_"): name for name in COLUMNS if name != "hyper_lift"}
 """What an answer has of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as
 all the others together.)"""
 NUMBERS = tuple(name for name in FIELDS if name not in ("status", "relation"))
