@@ -2,6 +2,7 @@
 
     python benchmarks/learning.py --profile             where the time of a default fit goes
     python benchmarks/learning.py --profile product_id  the same at the level of single products
+    python benchmarks/learning.py --profile product_type 2017-03-02     the same, until a day
 
 Rates are of the passes alone: vocabulary and tables stand ready on every side. Quality is the paper's retrieval test on
 three windows of the second half, MRR: OMBA learns the stream once, the others are trained on what came before each.
@@ -152,9 +153,9 @@ def timed(function: Callable[..., Any], part: str, spent: Counter[str]) -> Calla
     return work
 
 
-def profile(level: str) -> Table:
+def profile(level: str = "product_type", until: str | None = None) -> Table:
     """Where the processor's seconds of a default fit with one thread go."""
-    baskets, spent = omba.datasets.complete_journey(level=level), Counter[str]()
+    baskets, spent = omba.datasets.complete_journey(level=level).between(None, until), Counter[str]()
     omba.OMBA().fit(baskets.slice(0, 2_000))
     for part, functions in PARTS.items():
         for owner, name in functions:
@@ -162,7 +163,9 @@ def profile(level: str) -> Table:
     start = time.thread_time()
     omba.OMBA().fit(baskets)
     total = time.thread_time() - start
-    table = Table(f"A default fit of the year, {baskets.n_items:,} products bought", ("part", "seconds", "share"))
+    table = Table(
+        f"A default fit, {len(baskets):,} baskets, {baskets.n_items:,} products bought", ("part", "seconds", "share")
+    )
     rows = [*spent.most_common(), ("everything else", total - spent.total()), ("all of fit", total)]
     table.rows = [(part, seconds, seconds / total) for part, seconds in rows]
     return table
@@ -297,4 +300,4 @@ def suite(quick: bool) -> list[Table]:
 if __name__ == "__main__":
     if sys.argv[1:2] != ["--profile"]:
         raise SystemExit("give --profile, or run the suite by: python benchmarks/bench.py learning")
-    print(profile(sys.argv[2] if len(sys.argv) > 2 else "product_type"))
+    print(profile(*sys.argv[2:4]))
