@@ -347,7 +347,14 @@ def test_whole_numbers_as_labels_are_found_by_their_text(tmp_path):
 def test_an_empty_folder_answers_with_nothing(tmp_path):
     with served(tmp_path / "none") as client:
         assert get(client, "/status")["baskets_learned"] == 0
-        assert get(client, "/rules") == {"total": 0, "offset": 0, "limit": 50, "sort": "expected_lift_low", "rules": []}
+        assert get(client, "/rules") == {
+            "total": 0,
+            "offset": 0,
+            "limit": 50,
+            "sort": "expected_lift_low",
+            "kept_only": False,
+            "rules": [],
+        }
         assert get(client, "/products") == {"total": 0, "products": []}
         assert get(client, "/users") == {"total": 0, "users": []}
         assert get(client, "/map")["products"] == []
