@@ -11,6 +11,7 @@ from omba.live import Inbox, Learner, status
 from omba.live.failing import find_failing
 from omba.live.learner import WindowFailed
 from omba.live.spans import Spans
+from omba.live.status import LearnerStatus
 from omba.store import ModelFolder
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
@@ -176,3 +177,16 @@ def test_counters_never_fall_also_with_baskets_of_returns_only(tmp_path):
     before = status(tmp_path)["baskets_learned"]
     Learner(tmp_path, history=None, settings=SETTINGS).close()
     assert status(tmp_path)["baskets_learned"] == before
+
+
+def test_a_learner_that_starts_behind_what_it_said_last_lets_no_counter_fall(tmp_path):
+    inbox = Inbox(tmp_path)
+    inbox.accept([{"id": number, "time": "2017-01-01", "products": ["tea"]} for number in range(9)])
+    before = LearnerStatus(ModelFolder(tmp_path))
+    before.tell(baskets_learned=9, windows_closed=3, baskets_read=9)
+
+    again = LearnerStatus(ModelFolder(tmp_path))
+    again.tell(baskets_learned=2, windows_closed=1, baskets_read=2)
+
+    assert (again.facts["baskets_learned"], again.facts["windows_closed"], again.facts["baskets_read"]) == (9, 3, 2)
+    inbox.close()
