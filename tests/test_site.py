@@ -71,7 +71,9 @@ def test_the_notebooks_print_what_they_show():
             kept = json.loads(path.read_text())
             shown = notebooks.text_of(kept)
             for old, new in zip(shown, notebooks.text_of(notebooks.run(kept)), strict=True):
-                assert not notebooks.differ(old, new), f"{path.name} now prints:\n{new}\ninstead of:\n{old}"
+                assert not notebooks.differ(old, new), (
+                    f"{path.name} now prints:\n{new}\ninstead of:\n{old}\nIf that is meant: python docs/notebooks.py"
+                )
 
 
 def test_numbers_may_change_a_little_and_words_may_not():
