@@ -22,7 +22,7 @@ MOST = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Habits:
+class BuyingHabits:
     """Who buys what, by product: the customers of product i stand from `offsets[i]` to `offsets[i + 1]`.
 
     Parameters
@@ -54,7 +54,7 @@ class Habits:
     @classmethod
     def of(
         cls, remembered: NDArray[np.int32], counts: NDArray[np.int32], visits: NDArray[np.integer], products: int
-    ) -> Habits:
+    ) -> BuyingHabits:
         """The habits in a memory of customers: products and counts, a line each, and how many visits they made."""
         known = np.flatnonzero(visits > 0)
         chosen = known[:: -(-len(known) // MOST)] if len(known) > MOST else known

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 
 from omba.assortment.families import Families
-from omba.assortment.habits import Habits
+from omba.assortment.habits import BuyingHabits
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -132,7 +132,7 @@ class Relations:
 
     def __init__(
         self,
-        habits: Habits,
+        habits: BuyingHabits,
         counts: NDArray[np.integer],
         baskets: int,
         pairs: Callable[[Rows, Rows], NDArray[np.integer]],

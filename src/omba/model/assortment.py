@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from omba.assortment.families import FEWEST, Families, find_families
-from omba.assortment.habits import Habits
+from omba.assortment.habits import BuyingHabits
 from omba.assortment.name_groups import NameGroups
 from omba.assortment.relations import LIKELY, RELATIONS, Relations
 from omba.baskets.alignment import align
@@ -40,7 +40,7 @@ class Assortment:
         self._groups = NameGroups([], [])
         self._families: Families | None = None
         self._relations: Relations | None = None
-        self._habits: Habits | None = None
+        self._habits: BuyingHabits | None = None
 
     def families(self) -> Families:
         """The families of the model as it is."""
@@ -75,13 +75,13 @@ class Assortment:
             )
         return self._relations
 
-    def habits(self) -> Habits:
+    def habits(self) -> BuyingHabits:
         """What the customers of the model as it is are remembered to buy."""
         self._renew()
         if self._habits is None:
             memory = self.model.spaces[0].memory
             products = len(self.model.product_rows.vocabulary)
-            self._habits = Habits.of(memory.rows, memory.counts, memory.totals[:, VISITS], products)
+            self._habits = BuyingHabits.of(memory.rows, memory.counts, memory.totals[:, VISITS], products)
         return self._habits
 
     def related(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
