@@ -114,9 +114,9 @@ class Blend:
         for _ in range(HALVINGS):
             # A young blend whose clues go to extremes would overshoot, and be without sense for weeks.
             if log_likelihood(utility + x @ step, targets) - 0.5 * step @ prior @ step >= before:
-                break
+                self.weights = self.weights + step
+                return
             step = step / 2.0
-        self.weights = self.weights + step
 
 
 def log_likelihood(utility: Floats, targets: Floats | None) -> float:

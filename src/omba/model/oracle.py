@@ -247,9 +247,9 @@ def newton(weights: Vector, hessian: NDArray[np.float64], length: float, ridge: 
     step = np.linalg.solve(prior + curvature + ridge * np.eye(len(weights)), gradient)
     for _ in range(halvings):
         if _worth(weights + step, queries) - 0.5 * step @ prior @ step >= _worth(weights, queries):
-            break
+            return np.asarray(weights + step)
         step = step / 2
-    return np.asarray(weights + step)
+    return weights
 
 
 def _worth(weights: Vector, queries: list[tuple[NDArray[np.float64], Vector, Vector]]) -> float:
