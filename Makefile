@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS ?= 2
 
-.PHONY: demo test docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
+.PHONY: demo test thorough docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -39,6 +39,11 @@ QUICK := tests/test_layers.py tests/test_house.py tests/test_docs.py tests/baske
 
 quick-tests: $(VENV)/.kernels
 	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)
+
+# What takes a minute or more a test, and tells of tools around the package: the benchmarks' own command, kernels compiled
+# against kernels loaded, and the notebooks of the documentation, run anew.
+thorough: $(VENV)/.kernels
+	$(BIN)/pytest -m thorough tests
 
 # The dashboard is tested in a real browser, and reading from Redis against a real server; where this machine cannot
 # have them, those tests are skipped and say so.

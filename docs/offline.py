@@ -29,12 +29,15 @@ if (location.protocol === "file:") {
   };
 }
 </script>"""
-SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
-DRAWINGS = re.compile(
-    r"<script\b[^>]*>(?:(?!</script>).)*cdnjs\.cloudflare\.com(?:(?!</script>).)*</script>", re.DOTALL
-)
+SHIM = re.compile(r'<script src="https://[^"]+/iframe-worker/shim"></script>')
+DRAWINGS = re.compile(r"<script\b[^>]*>(?:(?!</script>).)*cdnjs(?:(?!</script>).)*</script>", re.DOTALL)
 
 
 def on_post_page(output: str, **_: Any) -> str:
     """What MkDocs calls with every page that is done."""
     return DRAWINGS.sub("", SHIM.sub(lambda _: FRAME, output))
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for pages that are of the theme alone, such as that of an address which leads nowhere."""
+    return on_post_page(output_content)

@@ -20,8 +20,8 @@ settings.load_profile("omba")
 TOGETHER = ("tests/spark", "tests/dashboard")
 """Folders whose tests all go to one worker each, since they share a Spark session and a browser."""
 FIRST = (
-    *TOGETHER, "tests/reproduce/test_reproduce.py", "tests/test_benchmarks.py", "tests/service/test_serve.py",
-    "tests/live/test_live_kill.py", "tests/model/test_compiled.py", "tests/service", "tests/live", "tests/attack",
+    *TOGETHER, "tests/reproduce/test_reproduce.py", "tests/service/test_serve.py",
+    "tests/live/test_live_kill.py", "tests/service", "tests/live", "tests/attack",
     "tests/cli", "tests/reproduce", "tests/rules/test_standing.py", "tests/evaluation", "tests/baselines",
 )  # fmt: skip
 """What takes longest is begun first, in this order: begun last, it would keep the others waiting for one worker."""

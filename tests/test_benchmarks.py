@@ -23,10 +23,11 @@ def rows(figures, suite, table=0):
     return figures[1][suite]["tables"][table]["rows"]
 
 
+@pytest.mark.thorough
 def test_every_suite_ends_in_a_table_and_in_json(figures):
     printed, found = figures
 
-    assert set(found) == {"learning", "rules", "current", "scale", "serving", "limit"}
+    assert set(found) == {"learning", "rules", "itemsets", "current", "scale", "serving", "limit"}
     for suite in found.values():
         assert suite["quick"]
         assert suite["machine"]
@@ -36,6 +37,7 @@ def test_every_suite_ends_in_a_table_and_in_json(figures):
             assert table["title"] in printed
 
 
+@pytest.mark.thorough
 def test_figures_of_a_quick_run_are_held_to_no_bar(figures):
     printed, found = figures
 
@@ -45,8 +47,9 @@ def test_figures_of_a_quick_run_are_held_to_no_bar(figures):
     assert not any(table["bars"] for suite in found.values() for table in suite["tables"])
 
 
+@pytest.mark.thorough
 def test_omba_and_its_peers_stand_in_one_table(figures):
-    learners = {row["method"] for row in rows(figures, "learning")}
+    learners = {row["method"] for row in rows(figures, "learning", 1)}
     miners = {row["miner"]: row["ended"] for row in rows(figures, "rules")}
 
     assert {"OMBA", "gensim CBOW", "gensim skip-gram", "the paper's equations in NumPy"} <= learners

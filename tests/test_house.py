@@ -14,6 +14,7 @@ MODULES = {path.relative_to(SRC).as_posix(): ast.parse(path.read_text()) for pat
 MOST_PARAMETERS, MOST_LINES = 10, 60
 MANY_PARAMETERS = {
     "model/omba.py OMBA.__init__": "the settings of the learner, which the public contract names one by one",
+    "spark/rules.py mine_rules": "those of `omba.mine_rules`, and the session",
 }
 """Functions that may have more than ten parameters, and why."""
 SPOKEN = "what the class of the same name looks like over HTTP"

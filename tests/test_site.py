@@ -61,6 +61,7 @@ def test_every_line_that_you_write_instead_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_notebooks_print_what_they_show():
     import json
 

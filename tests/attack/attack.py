@@ -18,6 +18,7 @@ from time import monotonic, sleep
 
 import httpx
 
+sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parent.parent))
 sys.path.append(str(Path(__file__).parent.parent / "live"))
 

@@ -109,7 +109,7 @@ def test_the_slider_takes_every_view_back(dashboard, server):
 def test_a_product_shows_what_it_goes_with_seen_and_unseen_apart(dashboard, server):
     page = dashboard.open("#/product/dairy%20basics")
     told = server.get("/products/dairy%20basics")
-    seen, unseen = page.locator(".pair section").all()
+    seen, unseen = page.locator(".pair").first.locator("section").all()
     assert seen.locator("li").count() == len(told["observed"]) > 0
     assert unseen.locator("li").count() == len(told["unseen"])
     assert page.locator(".near li").count() == len(told["similar"])

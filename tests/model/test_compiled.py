@@ -25,6 +25,7 @@ for found in (model.product_vectors, model.user_vectors, rules, triples):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_compiling_and_loading_the_kernels_give_the_same_model_to_the_bit(tmp_path):
     surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 

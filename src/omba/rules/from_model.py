@@ -54,10 +54,17 @@ def mine_rules(
         raise TypeError(f"mine_rules has no option {min(unknown)!r}{nearest(min(unknown), known)}")
     if not hasattr(model, "product_vectors"):
         raise InputError(f"mine_rules needs a model, and {shorten(model)} is none: give an omba.OMBA that has learned")
-    given, where = mining_input(model, None if evidence is None else as_baskets(evidence)), where or Filter()
-    if not within_families and preset == "default" and where.families is None:
-        where = replace(where, families="between")
+    given = mining_input(model, None if evidence is None else as_baskets(evidence))
+    where = scope_of_families(where, within_families, preset)
     return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables)
+
+
+def scope_of_families(where: Filter | None, within_families: bool, preset: str) -> Filter:
+    """The filter, with rules between families alone unless others are asked for, or the paper's."""
+    where = where or Filter()
+    if within_families or preset != "default" or where.families is not None:
+        return where
+    return replace(where, families="between")
 
 
 def catalogue_of(model: OMBA) -> Catalogue:

@@ -23,7 +23,7 @@ from omba.rules.candidates import Candidates
 from omba.rules.catalogue import Catalogue
 from omba.rules.evidence import Observed, PartialEvidence, Rows
 from omba.rules.filter import Filter
-from omba.rules.from_model import mining_input
+from omba.rules.from_model import mining_input, scope_of_families
 from omba.rules.hashing import HashingOptions
 from omba.rules.mine import mine, order
 from omba.rules.mining_input import POOL, MiningInput
@@ -52,6 +52,7 @@ def mine_rules(
     where: Filter | None = None,
     antecedents: int = 2,
     min_count: int = MIN_COUNT,
+    within_families: bool = False,
     **tables: Unpack[HashingOptions],
 ) -> Rules:
     """The strongest rules of a model, as `omba.mine_rules` finds them, with the heavy parts on Spark.
@@ -59,12 +60,13 @@ def mine_rules(
     With `evidence` the counts are exact counts of those baskets, else those the model kept. `spark` is a session, the
     active one unless given; all else is as in `omba.mine_rules`.
     """
+    where = scope_of_families(where, within_families, preset)
     if evidence is None:
         given, session = mining_input(model), spark or _active()
     else:
         session = evidence.spark
         given = mining_input(model, SparkEvidence.of(model, evidence))
-        scope, column = Scope.of(given, where or Filter(), min_count), order(given, preset, sort)
+        scope, column = Scope.of(given, where, min_count), order(given, preset, sort)
         inside = best_pairs(given, scope, column, SPARE * max(POOL, top))
         given = replace(given, evidence=PartialEvidence(given.evidence, inside))
     finder = partial(nearest, session, given.vectors, seed=tables.get("seed", 0))
