@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-WORKERS ?= 2
+# One more than cores: tests wait for browsers, Spark and servers a third of their time.
+WORKERS ?= 3
 
 .PHONY: demo test thorough docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
 
