@@ -5,8 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# One more than cores: tests wait for browsers, Spark and servers a third of their time.
-WORKERS ?= 3
+WORKERS ?= 2
 
 .PHONY: demo test thorough docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
 
@@ -30,6 +29,9 @@ types: $(VENV)/.test
 # `make test COVER=` goes without.
 COVER ?= --cov --cov-report=
 
+# The workers share the cores: threads of a matrix product would wait for each other and keep them busy.
+tests quick-tests: export OPENBLAS_NUM_THREADS := 1
+
 tests: $(VENV)/.kernels system
 	$(BIN)/pytest -rs --numprocesses $(WORKERS) --durations 10 $(COVER)
 	@[ -z "$(COVER)" ] || $(BIN)/coverage report --sort=cover | sed -n '1,12p;$$p'
@@ -42,7 +44,7 @@ quick-tests: $(VENV)/.kernels
 	$(BIN)/pytest --numprocesses $(WORKERS) -m "not slow" $(QUICK)
 
 # What takes a minute or more a test, and tells of tools around the package: the benchmarks' own command, kernels compiled
-# against kernels loaded, and the notebooks of the documentation, run anew.
+# against kernels loaded, the notebooks of the documentation and all of the reproduction in small, and rules on Spark.
 thorough: $(VENV)/.kernels
 	$(BIN)/pytest -m thorough tests
 

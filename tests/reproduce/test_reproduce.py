@@ -33,6 +33,7 @@ def whole(tmp_path_factory):
     return reproduce(out=tmp_path_factory.mktemp("whole"), scale=TINY, processes=1)
 
 
+@pytest.mark.thorough
 def test_every_table_and_figure_gives_claims_tables_and_an_honest_sentence(whole):
     assert [experiment.id for experiment, _ in whole.report.parts] == list(IDS)
     for experiment, result in whole.report.parts:
@@ -42,12 +43,14 @@ def test_every_table_and_figure_gives_claims_tables_and_an_honest_sentence(whole
             assert {len(row) for row in table.rows} == {len(table.columns)}, table.title
 
 
+@pytest.mark.thorough
 def test_each_figure_of_the_paper_has_a_picture(whole):
     drawn = {experiment.id for experiment, result in whole.report.parts if result.pictures}
 
     assert {"fig1a", "fig1b", "fig1c", "table3b", "fig4a", "supp2", "supp3", "supp4", "supp5", "beyond2"} <= drawn
 
 
+@pytest.mark.thorough
 def test_the_report_is_there_as_html_markdown_json_csv_and_images(whole):
     images = {path.stem for path in (whole.folder / "images").glob("*.svg")}
     page, text = whole.page.read_text(), (whole.folder / "report.md").read_text()
@@ -62,6 +65,7 @@ def test_the_report_is_there_as_html_markdown_json_csv_and_images(whole):
         assert next(csv.reader(file)) == ["miner", *map(str, range(1, 11))]
 
 
+@pytest.mark.thorough
 def test_links_of_the_markdown_lead_to_its_headings(whole):
     text = (whole.folder / "report.md").read_text()
     headings = {
@@ -73,6 +77,7 @@ def test_links_of_the_markdown_lead_to_its_headings(whole):
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) == headings
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_not_in_full_says_so_on_every_page(whole):
     page, text = whole.page.read_text(), (whole.folder / "report.md").read_text()
 
@@ -81,6 +86,7 @@ def test_a_run_that_is_not_in_full_says_so_on_every_page(whole):
     assert not Scale("full").words
 
 
+@pytest.mark.thorough
 def test_the_papers_figures_are_printed_as_they_are(whole):
     text = (whole.folder / "report.md").read_text()
 
@@ -105,6 +111,7 @@ def test_the_papers_figures_agree_with_each_other(data):
         assert list(recall) == sorted(recall)
 
 
+@pytest.mark.thorough
 def test_what_is_finished_is_not_done_again(whole, monkeypatch):
     for experiment in experiments():
         monkeypatch.setattr(f"omba.reproduce.{MODULES[experiment.id]}.EXPERIMENT", _replaced(experiment, _fail))
@@ -132,6 +139,7 @@ def test_a_stop_keeps_finished_parts_and_their_report_and_the_next_run_goes_on(t
     assert "Not in this report yet: table1, fig1c, table2" in run.page.read_text()
 
 
+@pytest.mark.thorough
 def test_parts_of_another_seed_are_not_taken_for_these(whole):
     run = reproduce(["supp1"], whole.folder, scale=TINY, seed=1, processes=1)
 
@@ -218,6 +226,7 @@ def _replaced(experiment, measure):
     return replace(experiment, measure=measure)
 
 
+@pytest.mark.thorough
 def test_random_numbers_of_the_seed_alone_decide(whole, tmp_path):
     run = reproduce(["supp1"], tmp_path, scale=TINY, processes=1)
     first, second = run.report.parts[0][1].tables[0].rows, dict(_by_id(whole))["supp1"].tables[0].rows

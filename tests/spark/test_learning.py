@@ -84,6 +84,7 @@ def test_the_join_on_codes_finds_the_same_nearest_pairs(session: Any) -> None:
     assert np.array_equal(ours.cosine, np.sort(ours.cosine)[::-1])
 
 
+@pytest.mark.thorough
 def test_rules_are_those_of_one_machine(session: Any) -> None:
     baskets = omba.datasets.complete_journey(level="product_id").between(None, "2017-01-08")
     model = omba.OMBA(dim=32, epochs=2, categories=False).fit(baskets, every="1d")
