@@ -20,6 +20,7 @@ from omba.cli.families import families
 from omba.cli.itemsets import itemsets
 from omba.cli.learn import learn
 from omba.cli.next import next_basket
+from omba.cli.prices import prices
 from omba.cli.relations import complements, substitutes
 from omba.cli.report import report
 from omba.cli.reproduce import reproduce
@@ -42,6 +43,7 @@ for command in (
     bundles,
     substitutes,
     complements,
+    prices,
     explain,
     similar,
     rank,

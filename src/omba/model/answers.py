@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from omba.assortment.price_effects import CHEAPER, PriceEffect
 from omba.baskets import Clock, Label
 from omba.baskets.identity import Identity
 from omba.baskets.names import NAME, ProductNames, is_code
-from omba.errors import InputError, UnknownError, nearest
+from omba.errors import InputError, SettingError, UnknownError, nearest
 from omba.model import recommend
 from omba.model.assortment import Assortment
 from omba.model.blend import Blend
@@ -26,6 +27,7 @@ from omba.model.recommend import Customer, Kind
 from omba.model.row_index import RowIndex
 from omba.model.seasons import Seasons
 from omba.model.space import QueryRows, Space
+from omba.model.weekly_sales import WeeklySales
 
 log = logging.getLogger("omba")
 
@@ -54,6 +56,7 @@ class Answers:
     blend: Blend
     questions: Questions
     seasons: Seasons
+    weekly_sales: WeeklySales
     assortment: Assortment
     attributes: pa.Table | None
     identity: Identity
@@ -272,6 +275,20 @@ class Answers:
         Customers who buy both put them into one basket more often than their own habits would.
         """
         return self._related(product, "complement", n)
+
+    def price_effects(
+        self, product: Label, partners: Sequence[Label] | None = None, n: int = 10, cheaper: float = CHEAPER
+    ) -> list[PriceEffect]:
+        """What sales of a product and of its partners did in the weeks when it was cheaper, each with its interval.
+
+        Partners are its complements, substitutes and variants, up to n of each, unless they are given. A week is
+        cheaper where the price was lower than the usual one by the share `cheaper` or more. What too few weeks or
+        baskets tell of is left out, so that the list may be empty; it needs prices and dates.
+        """
+        if not 0 < cheaper < 1:
+            raise SettingError(f"cheaper={cheaper} is no share of a price: give one between 0 and 1, as in 0.1")
+        rows = None if partners is None else [self.row(partner) for partner in partners]
+        return self.assortment.price_effects(self.row(product), rows, n, cheaper)
 
     def _related(self, product: Label, kind: str, n: int) -> list[tuple[Label, float]]:
         found = self.assortment.related(self.row(product), kind, n)

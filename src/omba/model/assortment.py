@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 from omba.assortment.families import FEWEST, Families, find_families
 from omba.assortment.habits import BuyingHabits
 from omba.assortment.name_groups import NameGroups
+from omba.assortment.price_effects import PriceEffect, measure_effect
 from omba.assortment.relations import LIKELY, RELATIONS, Relations
 from omba.baskets.alignment import align
 from omba.model.memory import VISITS
@@ -99,6 +101,27 @@ class Assortment:
         alike = directions @ (vectors.T @ (vectors @ vectors[row]))
         order = np.lexsort((-alike, -np.round(chances[likely], 2)))[:n]
         return [(int(other), float(chances[other])) for other in likely[order]]
+
+    def price_effects(self, row: int, partners: Sequence[int] | None, n: int, cheaper: float) -> list[PriceEffect]:
+        """What sales of a product and of its partners did while it was cheaper, as far as that can be told.
+
+        Unless partners are given, they are up to n each of its complements, its substitutes and its variants.
+        """
+        if partners is None:
+            related = [other for kind in ("complement", "substitute") for other, _ in self.related(row, kind, n)]
+            family = int(self.families().family[row])
+            members = self.families().members[family].tolist() if family >= 0 else []
+            partners = [*related, *[other for other in members if other != row][:n]]
+        rows = np.array(list(dict.fromkeys([row, *partners])), np.int64)
+        grid = self.model.weekly_sales.grid(rows)
+        relative, names = grid.relative_prices(), self.relations().judge(np.full(len(rows), row), rows).names
+        labels, effects = self.model.product_rows.vocabulary, []
+        for place, other in enumerate(rows.tolist()):
+            found = measure_effect(grid, relative, 0, place, cheaper)
+            if found is not None:
+                relation = "itself" if other == row else names[place]
+                effects.append(found.effect(labels[other], relation))
+        return effects
 
     def _renew(self) -> None:
         """Forget what was worked out of an earlier state."""

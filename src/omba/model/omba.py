@@ -33,6 +33,7 @@ from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
 from omba.model.seasons import Seasons
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
+from omba.model.weekly_sales import WeeklySales
 from omba.model.workers import Job, run
 from omba.settings import PAPER, SETTINGS, Value, as_plain, check
 
@@ -136,6 +137,7 @@ class OMBA(Answers):
         self.forecast = Forecast(self.seed)
         self.sets = Sets()
         self.seasons = Seasons()
+        self.weekly_sales = WeeklySales()
         self.descriptions = Descriptions()
         self.attributes: pa.Table | None = None
         """What is known of products, over all that was learned."""
@@ -251,7 +253,12 @@ class OMBA(Answers):
         self.prices.learn(items, prices, len(self.product_rows.vocabulary), quantities)
         exponent, clip = self._power_law()
         weights = self.prices.weigh(items, prices, exponent, clip)
-        return WindowRows(offsets, items, weights, users, self._days(window))
+        days = self._days(window)
+        if self.clock is Clock.DATETIME:
+            codes = window.store_codes
+            stores = None if codes is None else self.weekly_sales.number_stores(codes, window.store_vocabulary)
+            self.weekly_sales.learn(offsets, items, prices, days, stores)
+        return WindowRows(offsets, items, weights, users, days)
 
     def _days(self, window: Baskets) -> NDArray[np.int32]:
         """The day of each basket; without a clock, the number of the window."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from omba.model.memory import PLACES
 from omba.model.seasons import FORTNIGHTS, UNMET
+from omba.model.weekly_sales import STORES
 
 Size = str | int | None
 
@@ -112,6 +113,13 @@ CHECKS: dict[str, ArrayCheck] = {
     "seasons.first": ArrayCheck("int32", ("products",), shorter=True),
     "seasons.baskets": ArrayCheck("float64", (FORTNIGHTS,)),
     "seasons.year": ArrayCheck("int64", (FORTNIGHTS,), least=UNMET, below=-UNMET),
+    "weekly_sales.weeks": ArrayCheck("int64", least=-(2**31), below=2**31),
+    "weekly_sales.lengths": counts(None),
+    "weekly_sales.baskets": ArrayCheck("int64", (None, STORES), least=0),
+    "weekly_sales.keys": counts(None),
+    "weekly_sales.sold": ArrayCheck("int32", least=0),
+    "weekly_sales.price": ArrayCheck("float32", finite=False),
+    "weekly_sales.stores": ArrayCheck("int64", least=0, below=2**32),
     "prices.histogram": counts(None),
     "prices.sums": ArrayCheck("float64", ("products",), shorter=True),
     "prices.numbers": counts("products", shorter=True),
@@ -151,6 +159,8 @@ SAME_LENGTH = (
     ("sets.members", "sets.watched", "sets.since"),
     ("prices.sums", "prices.numbers", "prices.more"),
     ("seasons.sold", "seasons.first"),
+    ("weekly_sales.weeks", "weekly_sales.lengths", "weekly_sales.baskets"),
+    ("weekly_sales.keys", "weekly_sales.sold", "weekly_sales.price"),
     *(tuple(f"space{level}.memory_{name}" for name in PLACES) for level in (0, 1)),
     (
         "forecast.a",

@@ -22,6 +22,7 @@ from omba.model import effort
 from omba.model.omba import QUERIES, ticks_of_day
 from omba.model.row_index import RowIndex
 from omba.model.space import WindowRows
+from omba.model.weekly_sales import STORES, gather, week_of
 from omba.spark.baskets import SparkBaskets
 from omba.spark.census import Census, label_list
 from omba.spark.merge import Changed, merge
@@ -131,6 +132,7 @@ class OMBA(model.OMBA):
             self.sets.watched[sets] += result["watched"]
         if self.clock is Clock.DATETIME:
             self.seasons.count(self.clock.day(census.last), sold, census.baskets)
+            self._count_week(builder, census)
         days = [tick // builder.day if builder.day else self.n_windows for tick in (census.first, census.last)]
         for level, space in enumerate(self.spaces):
             mine = [at_level(result, level) for result in results]
@@ -145,6 +147,18 @@ class OMBA(model.OMBA):
             changed = [Changed(each["rows"], each["vectors"], each["squares"]) for each in mine]
             merge(space.products.vectors, space.products.squares, changed)
         self.sets.look(self.product_vectors, self.evidence)
+
+    def _count_week(self, builder: PayloadBuilder, census: Census) -> None:
+        """Add the window to the sales of the week it ends in; stores are not told apart."""
+        shares = [(builder.products[part], share) for part, share in census.shares.items()]
+        if not any(share.known.any() for _, share in shares):
+            return
+        with np.errstate(invalid="ignore", divide="ignore"):
+            price = np.concatenate([share.sums / share.known for _, share in shares])
+        rows, counts = np.concatenate([rows for rows, _ in shares]), np.concatenate([s.counts for _, s in shares])
+        week = int(week_of(np.array([self.clock.day(census.last)]))[0])
+        baskets = np.bincount([0], weights=[census.baskets], minlength=STORES).astype(np.int64)
+        self.weekly_sales.add(week, gather(rows, counts, price), baskets)
 
     def _weigh_clues_by(self, results: list[Arrays], baskets: int) -> None:
         """Weigh the clues by the baskets that the parts picked, with what was known before the window."""
