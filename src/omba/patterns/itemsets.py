@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from omba.baskets.extras import extra
-from omba.patterns import kernels
+from omba.patterns import set_tables
 from omba.patterns.miner import Tree
 from omba.patterns.transactions import Codes, Longs, Transactions
 
@@ -137,7 +137,7 @@ def lay_out(tree: Tree, always: Codes, min_len: int) -> list[tuple[Codes, Longs]
             continue
         nodes = np.flatnonzero(reported == length)
         sets = np.empty((len(nodes), int(length)), np.int32)
-        kernels.unfold(tree.parent, tree.item, nodes, tree.names, sets)
+        set_tables.unfold(tree.parent, tree.item, nodes, tree.names, sets)
         if len(always):
             sets = np.sort(np.hstack([sets, np.tile(always, (len(sets), 1))]), axis=1).astype(np.int32)
         order = order_of(sets)
@@ -149,5 +149,5 @@ def order_of(sets: Codes) -> Longs:
     """The order in which sets of one length stand: by their first products, then by the next."""
     bits = max(1, int(sets.max()).bit_length()) if sets.size else 1
     words = np.empty((-(-sets.shape[1] // (64 // bits)), len(sets)), np.uint64)
-    kernels.pack(sets, bits, words)
+    set_tables.pack(sets, bits, words)
     return np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])

@@ -1,10 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-decorators
-"""Kernels of the exact miner: baskets projected on a product, intersections of bitsets, and the splits of a set.
+"""Kernels of the exact miner: baskets projected on a product, and intersections of bitsets.
 
-Arithmetic on arrays and nothing else; what they are for is told by `miner.py` and `splits.py`. A product is its rank
-here, the most frequent first. Sets are written as a tree: each has a `parent` (its place among those written, −1 for
-none), the one product that it adds, its count and its length. A count below zero stands for a set that only leads to
-others. `state` holds how many sets are written, and whether room ran out; `stop` is set by another thread.
+Arithmetic on arrays and nothing else; what they are for is told by `miner.py`. A product is its rank here, the most
+frequent first. `columns` are the baskets both ways: from each product to its baskets (`starts`, `rows`), and from each
+basket to its products (`offsets`, `items`). `limits` are the least count, the longest set, the kind, and what a word
+costs. Sets are written to `out` as a tree: each has a parent (its place among those written, −1 for none), the one
+product that it adds, its count and its length. A count below zero stands for a set that only leads to others. The last
+of `out`, the state, holds how many sets are written, and whether room ran out; `stop` is set by another thread.
 """
 
 from __future__ import annotations
@@ -93,8 +95,9 @@ def is_inside(words, a, others, b, width):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def write(parent, item, count, length, state, of, product, baskets, size):
+def write(out, of, product, baskets, size):
     """Write a set; where there is no room, only say so."""
+    parent, item, count, length, state = out
     at = state[WRITTEN]
     if at >= len(parent):
         state[FULL] = 1
@@ -104,15 +107,16 @@ def write(parent, item, count, length, state, of, product, baskets, size):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def write_all(parent, item, count, length, state, of, product, baskets, size, sure, n_sure, longest):
+def write_all(out, of, product, baskets, size, sure, n_sure, longest):
     """Write a set, and it together with every choice of the products that are in all its baskets."""
+    length, state = out[3], out[4]
     first = state[WRITTEN]
-    write(parent, item, count, length, state, of, product, baskets, size)
+    write(out, of, product, baskets, size)
     for s in range(n_sure):
         after = state[WRITTEN]
         for at in range(first, after):
             if length[at] < longest:
-                write(parent, item, count, length, state, at, sure[s], baskets, length[at] + 1)
+                write(out, at, sure[s], baskets, length[at] + 1)
         if state[FULL]:
             return
 
@@ -138,14 +142,14 @@ def larger(array, room):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def search_frequent(
-    words, width, ids, counts, of, size, baskets, least, longest, parent, item, count, length, state, stop
-):
+def search_frequent(words, width, ids, counts, of, size, baskets, limits, out, stop):
     """All frequent sets that add products to one set (written already), by intersecting bitsets, depth first.
 
     `words` holds a bitset for each of the products `ids`, over the baskets of that set, `size` products in `baskets`.
     A product that is in all baskets of a set makes no class of its own: it goes with every set from there on.
     """
+    least, longest, _, _ = limits
+    length, state = out[3], out[4]
     k = len(ids)
     words = larger(words, (k + 8) * width)
     top = k * width
@@ -169,10 +173,10 @@ def search_frequent(
     for s in range(n_sure):
         after = state[WRITTEN]
         if size < longest:
-            write(parent, item, count, length, state, of, sure[s], baskets, size + 1)
+            write(out, of, sure[s], baskets, size + 1)
         for at in range(first, after):
             if length[at] < longest:
-                write(parent, item, count, length, state, at, sure[s], baskets, length[at] + 1)
+                write(out, at, sure[s], baskets, length[at] + 1)
         if state[FULL]:
             return
     sort_class(members, totals, places, 0, end)
@@ -204,24 +208,9 @@ def search_frequent(
                     end += 1
                     top += width
         here = state[WRITTEN]
-        write_all(
-            parent, item, count, length, state, nodes[d], members[i], together, size + d + 1, sure, n_sure, longest
-        )
+        write_all(out, nodes[d], members[i], together, size + d + 1, sure, n_sure, longest)
         if end - begin == 1:
-            write_all(
-                parent,
-                item,
-                count,
-                length,
-                state,
-                here,
-                members[begin],
-                totals[begin],
-                size + d + 2,
-                sure,
-                n_sure,
-                longest,
-            )
+            write_all(out, here, members[begin], totals[begin], size + d + 2, sure, n_sure, longest)
         elif end > begin:
             sort_class(members, totals, places, begin, end)
             d += 1
@@ -229,30 +218,14 @@ def search_frequent(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def search_closed(
-    words,
-    width,
-    ids,
-    counts,
-    earlier,
-    of,
-    size,
-    baskets,
-    least,
-    longest,
-    maximal,
-    parent,
-    item,
-    count,
-    length,
-    state,
-    stop,
-):
+def search_closed(words, width, ids, counts, earlier, of, size, baskets, limits, out, stop):
     """The closed (or maximal) sets that hold a product, written already as one that only leads to others.
 
     The last `earlier` of `ids` were searched before: a set that lies in all baskets of one of them was found there, and
     everything beyond it too (as in DCI-Closed: C. Lucchese, S. Orlando and R. Perego, 2006).
     """
+    least, longest, kind, _ = limits
+    count, state, maximal = out[2], out[4], kind == MAXIMAL
     k = len(ids)
     sets, original = larger(words, (k + 8) * width), words
     top, own = k * width, k - earlier
@@ -274,7 +247,7 @@ def search_closed(
     for j in range(own):
         if counts[j] == baskets:
             reach += 1
-            write(parent, item, count, length, state, here, ids[j], -baskets, reach)
+            write(out, here, ids[j], -baskets, reach)
             here = state[WRITTEN] - 1
         else:
             members[end], totals[end], places[end] = j, counts[j], j * width
@@ -307,7 +280,7 @@ def search_closed(
         if found:
             continue
         begin = end = ends[d]
-        write(parent, item, count, length, state, nodes[d], ids[members[i]], -together, reach)
+        write(out, nodes[d], ids[members[i]], -together, reach)
         here = state[WRITTEN] - 1
         for j in range(i + 1, ends[d]):
             if top + width > len(sets):
@@ -315,7 +288,7 @@ def search_closed(
             both = intersect(sets, places[i], places[j], top, width)
             if both == together:
                 reach += 1
-                write(parent, item, count, length, state, here, ids[members[j]], -together, reach)
+                write(out, here, ids[members[j]], -together, reach)
                 here = state[WRITTEN] - 1
             elif both >= least:
                 if end == len(members):
@@ -419,332 +392,78 @@ def shrink(starts, rows, offsets, items, of, local, counts):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def mine_branch(
-    e,
-    starts,
-    rows,
-    offsets,
-    items,
-    least,
-    longest,
-    kind,
-    word_cost,
-    tally,
-    local,
-    parent,
-    item,
-    count,
-    length,
-    state,
-    stop,
-):
+def mine_branch(e, columns, limits, tally, local, out, stop):
     """All sets whose rarest product is `e`.
 
     The baskets of `e` are taken alone. Where they are dense, bitsets over them are intersected; where they are sparse,
     each product in them is taken alone in turn, which passes only the pairs that there are.
     """
+    starts, rows, offsets, items = columns
+    least, longest, kind, word_cost = limits
+    state = out[4]
     baskets = starts[e + 1] - starts[e]
     root = state[WRITTEN]
-    write(parent, item, count, length, state, -1, e, baskets if kind == FREQUENT else -baskets, 1)
+    write(out, -1, e, baskets if kind == FREQUENT else -baskets, 1)
     if kind == FREQUENT and longest == 1:
         return
     ids, counts, earlier = project(starts, rows, offsets, items, e, least, kind != FREQUENT, tally, local)
     k, width = len(ids), (baskets + 63) >> 6
     if kind == FREQUENT and (longest == 2 or k == 1):
         for j in range(k):
-            write(parent, item, count, length, state, root, ids[j], counts[j], 2)
+            write(out, root, ids[j], counts[j], 2)
     elif kind == FREQUENT and k:
         steps = counts.sum() * counts.sum() / max(1, baskets)
         if 0.5 * k * k * width * word_cost <= steps:
             words = np.empty(k * width, np.uint64)
             fill_bitsets(starts, rows, offsets, items, e, local, words, width)
-            search_frequent(
-                words, width, ids, counts, root, 1, baskets, least, longest, parent, item, count, length, state, stop
-            )
+            search_frequent(words, width, ids, counts, root, 1, baskets, limits, out, stop)
         else:
-            begins, holders, few, where = shrink(starts, rows, offsets, items, e, local, counts)
+            fewer = shrink(starts, rows, offsets, items, e, local, counts)
             inner, places = np.zeros(k, np.int32), np.zeros(k, np.int32)
             for f in range(k):
                 node = state[WRITTEN]
-                write(parent, item, count, length, state, root, ids[f], counts[f], 2)
+                write(out, root, ids[f], counts[f], 2)
                 if state[FULL] or stop[0]:
                     break
-                mine_inner(
-                    f,
-                    node,
-                    begins,
-                    holders,
-                    few,
-                    where,
-                    ids,
-                    least,
-                    longest,
-                    inner,
-                    places,
-                    parent,
-                    item,
-                    count,
-                    length,
-                    state,
-                    stop,
-                )
+                mine_inner(f, node, fewer, ids, limits, inner, places, out, stop)
     elif kind != FREQUENT:
         words = np.empty(k * width, np.uint64)
         fill_bitsets(starts, rows, offsets, items, e, local, words, width)
-        search_closed(
-            words,
-            width,
-            ids,
-            counts,
-            earlier,
-            root,
-            1,
-            baskets,
-            least,
-            longest,
-            kind == MAXIMAL,
-            parent,
-            item,
-            count,
-            length,
-            state,
-            stop,
-        )
+        search_closed(words, width, ids, counts, earlier, root, 1, baskets, limits, out, stop)
     for j in range(k):
         local[ids[j]] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def mine_inner(
-    f,
-    node,
-    begins,
-    holders,
-    few,
-    where,
-    names,
-    least,
-    longest,
-    inner,
-    places,
-    parent,
-    item,
-    count,
-    length,
-    state,
-    stop,
-):
+def mine_inner(f, node, columns, names, limits, inner, places, out, stop):
     """All sets of two products, the rarer of which was taken alone before, and more."""
+    begins, holders, few, where = columns
+    least, longest, _, _ = limits
     close, totals, _ = project(begins, holders, few, where, f, least, False, inner, places)
     baskets, n = begins[f + 1] - begins[f], len(close)
     if n == 1 or longest == 3:
         for j in range(n):
-            write(parent, item, count, length, state, node, names[close[j]], totals[j], 3)
+            write(out, node, names[close[j]], totals[j], 3)
     elif n:
         span = (baskets + 63) >> 6
         sets = np.empty(n * span, np.uint64)
         fill_bitsets(begins, holders, few, where, f, places, sets, span)
-        search_frequent(
-            sets, span, names[close], totals, node, 2, baskets, least, longest, parent, item, count, length, state, stop
-        )
+        search_frequent(sets, span, names[close], totals, node, 2, baskets, limits, out, stop)
     for j in range(n):
         places[close[j]] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def mine_branches(
-    first,
-    after,
-    starts,
-    rows,
-    offsets,
-    items,
-    least,
-    longest,
-    kind,
-    word_cost,
-    parent,
-    item,
-    count,
-    length,
-    state,
-    stop,
-):
+def mine_branches(first, after, columns, limits, out, stop):
     """The sets of branches `first` up to `after`; where room runs out, the branch that needs more, else `after`."""
-    tally, local = np.zeros(len(starts) - 1, np.int32), np.zeros(len(starts) - 1, np.int32)
+    products, state = len(columns[0]) - 1, out[4]
+    tally, local = np.zeros(products, np.int32), np.zeros(products, np.int32)
     for e in range(first, after):
         if stop[0]:
             return e
         begun = state[WRITTEN]
-        mine_branch(
-            e,
-            starts,
-            rows,
-            offsets,
-            items,
-            least,
-            longest,
-            kind,
-            word_cost,
-            tally,
-            local,
-            parent,
-            item,
-            count,
-            length,
-            state,
-            stop,
-        )
+        mine_branch(e, columns, limits, tally, local, out, stop)
         if state[FULL]:
             state[WRITTEN], state[FULL] = begun, 0
             return e
     return after
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def unfold(parent, item, nodes, names, out):
-    """The products of each set, by their names (numbers) in rising order: a line a set, all of one length."""
-    size = out.shape[1]
-    for n in range(len(nodes)):
-        at = nodes[n]
-        for s in range(size):
-            name = names[item[at]]
-            at = parent[at]
-            j = s - 1
-            while j >= 0 and out[n, j] > name:
-                out[n, j + 1] = out[n, j]
-                j -= 1
-            out[n, j + 1] = name
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def pack(sets, bits, out):
-    """Sets as words that sort as the sets do, so many bits a product."""
-    each = 64 // bits
-    for n in range(sets.shape[0]):
-        for w in range(out.shape[0]):
-            word = np.uint64(0)
-            for s in range(w * each, min((w + 1) * each, sets.shape[1])):
-                word |= np.uint64(sets[n, s]) << np.uint64(64 - bits * (s - w * each + 1))
-            out[w, n] = word
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def build_index(hashes, slots):
-    """A table from hashes to places, slots −1 before; False where two are the same."""
-    mask = len(slots) - 1
-    for n in range(len(hashes)):
-        at = np.int64(hashes[n] >> np.uint64(20)) & mask
-        while slots[at] >= 0:
-            if hashes[slots[at]] == hashes[n]:
-                return False
-            at = (at + 1) & mask
-        slots[at] = n
-    return True
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def look_up(hashes, slots, key):
-    """The place of a hash, −1 where it is not there."""
-    mask = len(slots) - 1
-    at = np.int64(key >> np.uint64(20)) & mask
-    while slots[at] >= 0:
-        if hashes[slots[at]] == key:
-            return slots[at]
-        at = (at + 1) & mask
-    return -1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def hash_sets(offsets, items, keys, out):
-    """The hash of each set: the exclusive or of the keys of its products."""
-    for n in range(len(offsets) - 1):
-        word = np.uint64(0)
-        for p in range(offsets[n], offsets[n + 1]):
-            word ^= keys[items[p]]
-        out[n] = word
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def split(
-    first,
-    after,
-    offsets,
-    items,
-    support,
-    hashes,
-    keys,
-    slots,
-    confidence,
-    sides,
-    chosen,
-    needed,
-    whole,
-    left,
-    right,
-    missing,
-):
-    """The splits of sets `first` up to `after` into two sides: the places of the whole and of both sides.
-
-    `sides` bounds the products of each: least and most antecedents, least and most consequents; `chosen` has 1 for a
-    product that must be an antecedent, 2 for a consequent, `needed` of them in all, and 3 for one that may be neither.
-    Consequents grow one by one, and a branch ends where the confidence falls below its floor: with more it only falls.
-    Returns (the set at which room ran out or `after`, splits written).
-    """
-    stack, words = np.empty(DEEP, np.int64), np.empty(DEEP + 1, np.uint64)
-    written = 0
-    for n in range(first, after):
-        begin, size = offsets[n], offsets[n + 1] - offsets[n]
-        begun = written
-        if needed:
-            there = 0
-            for p in range(begin, begin + size):
-                there += chosen[items[p]] == 1 or chosen[items[p]] == 2
-            if there < needed:
-                continue
-        d, i = 0, 0
-        words[0] = np.uint64(0)
-        while True:
-            if i < size and d < sides[3] and d < size - sides[0]:
-                code = chosen[items[begin + i]]
-                if code == 1 or code == 3:
-                    i += 1
-                    continue
-                stack[d] = i
-                words[d + 1] = words[d] ^ keys[items[begin + i]]
-                rest = look_up(hashes, slots, hashes[n] ^ words[d + 1])
-                if rest < 0:
-                    missing[0] = n
-                    return n, begun
-                if support[n] < confidence * support[rest]:
-                    i += 1
-                    continue
-                d += 1
-                if d >= sides[2] and size - d <= sides[1] and fits(stack, d, begin, size, items, chosen):
-                    if written == len(whole):
-                        return n, begun
-                    other = look_up(hashes, slots, words[d])
-                    if other < 0:
-                        missing[0] = n
-                        return n, begun
-                    whole[written], left[written], right[written] = n, rest, other
-                    written += 1
-                i += 1
-                continue
-            if d == 0:
-                break
-            d -= 1
-            i = stack[d] + 1
-    return after, written
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def fits(stack, d, begin, size, items, chosen):
-    """Whether the products that are no consequents may all be antecedents."""
-    c = 0
-    for s in range(size):
-        if c < d and stack[c] == s:
-            c += 1
-        elif chosen[items[begin + s]] in (2, 3):
-            return False
-    return True

@@ -176,18 +176,8 @@ class _Search:
         arrays = self.spare.pop() if self.spare else _arrays(min(ROOM, self.most + 1))
         while first < after and not self.stop[0]:
             state = np.zeros(2, np.int64)
-            reached = kernels.mine_branches(
-                first,
-                after,
-                *self.columns,
-                self.least,
-                self.miner.longest,
-                self.miner.kind,
-                kernels.WORD_COST,
-                *arrays,
-                state,
-                self.stop,
-            )
+            limits = self.least, self.miner.longest, self.miner.kind, kernels.WORD_COST
+            reached = kernels.mine_branches(first, after, self.columns, limits, (*arrays, state), self.stop)
             written = int(state[0])
             if written:
                 parts.append(_copy(arrays, written))

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.errors import InputError
-from omba.patterns import kernels
+from omba.patterns import set_tables
 from omba.patterns.transactions import Codes, Longs
 
-ROOM = 1 << 20
+ROOM, MOST = 1 << 20, set_tables.DEEP
 ANY, ANTECEDENT, CONSEQUENT, NEITHER = range(4)
 """Where a product must stand."""
 
@@ -34,8 +34,8 @@ class Sides:
         Where each product must stand; None leaves all free.
     """
 
-    antecedents: tuple[int, int] = (1, kernels.DEEP)
-    consequents: tuple[int, int] = (1, kernels.DEEP)
+    antecedents: tuple[int, int] = (1, MOST)
+    consequents: tuple[int, int] = (1, MOST)
     chosen: NDArray[np.int8] | None = None
 
 
@@ -54,15 +54,15 @@ def split(
     products = int(items.max()) + 1 if len(items) else 0
     chosen = np.zeros(products, np.int8) if sides.chosen is None else sides.chosen
     needed = int(np.isin(chosen, (ANTECEDENT, CONSEQUENT)).sum())
-    hashes, keys, slots = index_sets(offsets, items, products)
+    index = index_sets(offsets, items, products)
     bounds = np.array([*sides.antecedents, *sides.consequents], np.int64)
     # A hair below, since the exact comparison is made with the numbers as they are told.
     floor = min_confidence * (1 - 1e-9)
     missing, room, first, sets = np.full(1, -1, np.int64), ROOM, 0, len(offsets) - 1
     while first < sets:
         places = tuple(np.empty(room, np.int32) for _ in range(3))
-        reached, written = kernels.split(
-            first, sets, offsets, items, support, hashes, keys, slots, floor, bounds, chosen, needed, *places, missing
+        reached, written = set_tables.split(
+            first, sets, (offsets, items, support), index, floor, bounds, chosen, needed, places, missing
         )
         if missing[0] >= 0:
             raise Incomplete(
@@ -87,7 +87,7 @@ def index_sets(
     for seed in range(8):
         keys = np.random.default_rng(seed).integers(1, 2**64 - 1, products, np.uint64, endpoint=True)
         slots = np.full(1 << max(4, (2 * sets).bit_length()), -1, np.int32)
-        kernels.hash_sets(offsets, items, keys, hashes)
-        if kernels.build_index(hashes, slots):
+        set_tables.hash_sets(offsets, items, keys, hashes)
+        if set_tables.build_index(hashes, slots):
             return hashes, keys, slots
     raise InputError("the table holds a set twice: give each set once")

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from omba.baskets import Label
 from omba.baskets.extras import extra
 from omba.errors import InputError, SettingError, UnknownError, nearest
-from omba.patterns import kernels
 from omba.patterns.itemsets import Itemsets
 from omba.patterns.mining import SearchOptions, Threshold, search
-from omba.patterns.splits import ANTECEDENT, CONSEQUENT, NEITHER, Places, Sides, split
+from omba.patterns.splits import ANTECEDENT, CONSEQUENT, MOST, NEITHER, Places, Sides, split
 from omba.patterns.transactions import Codes, Longs, Transactions
 from omba.rules.measures import MEASURES, MLXTEND, measure
 
@@ -149,7 +148,7 @@ def _mined_sets(source: Any, metric: str, threshold: float, options: RuleOptions
         )
         asked = Threshold(min_count=least)
     sides = _lengths(options)
-    longest = min(options.get("max_len") or kernels.DEEP, sides.antecedents[1] + sides.consequents[1])
+    longest = min(options.get("max_len") or MOST, sides.antecedents[1] + sides.consequents[1])
     keys = SearchOptions.__annotations__.keys() & options.keys()
     more: Any = {name: options[name] for name in keys}  # type: ignore[literal-required]
     found: Itemsets = search(transactions, asked, max_len=longest, **more)
@@ -160,8 +159,8 @@ def _mined_sets(source: Any, metric: str, threshold: float, options: RuleOptions
 
 def _lengths(options: RuleOptions) -> Sides:
     bounds = (
-        (options.get("min_antecedents", 1), options.get("max_antecedents", kernels.DEEP)),
-        (options.get("min_consequents", 1), options.get("max_consequents", kernels.DEEP)),
+        (options.get("min_antecedents", 1), options.get("max_antecedents", MOST)),
+        (options.get("min_consequents", 1), options.get("max_consequents", MOST)),
     )
     for least, most in bounds:
         if least < 1 or most < least:

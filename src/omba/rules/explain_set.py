@@ -19,6 +19,7 @@ from omba.baskets.names import show
 from omba.errors import InputError
 from omba.rules.measures import measure
 from omba.rules.mining_input import MiningInput
+from omba.rules.rule import Rule
 
 Z = 1.6449
 """The 95% quantile of a standard normal: an interval of 90%."""
@@ -56,31 +57,13 @@ class SetExplanation:
 
     Parameters
     ----------
-    antecedents
-        The products it starts from.
-    consequent
-        The product it leads to.
-    count
-        Baskets with all of them.
-    n_a
-        Baskets with the antecedents.
-    confidence
-        One divided by the other.
-    lift
-        How many times more than by chance.
-    at_least
-        Whether `count` is a lower bound.
+    rule
+        The rule, with its counts.
     parts
         The shorter rules, those of one antecedent first.
     """
 
-    antecedents: tuple[Label, ...]
-    consequent: Label
-    count: int
-    n_a: int
-    confidence: float
-    lift: float
-    at_least: bool
+    rule: Rule
     parts: tuple[Part, ...]
 
     @property
@@ -88,15 +71,39 @@ class SetExplanation:
         """Whether some shorter rule says as much, as far as can be told."""
         return any(not part.improvement_low > 0 for part in self.parts)
 
+    @property
+    def antecedents(self) -> tuple[Label, ...]:
+        return self.rule.antecedents
+
+    @property
+    def consequent(self) -> Label:
+        return self.rule.consequents[0]
+
+    @property
+    def count(self) -> int:
+        """Baskets with all of them; with `at_least`, no fewer."""
+        return self.rule.count
+
+    @property
+    def at_least(self) -> bool:
+        return self.rule.count_at_least
+
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"redundant": self.redundant}
+        rule = self.rule
+        return {
+            "antecedents": rule.antecedents,
+            "consequent": self.consequent,
+            **{name: getattr(rule, name) for name in ("count", "n_a", "confidence", "lift")},
+            "at_least": self.at_least,
+            "parts": [asdict(part) for part in self.parts],
+            "redundant": self.redundant,
+        }
 
     def __str__(self) -> str:
-        left = " + ".join(map(str, self.antecedents))
-        bound = "at least " if self.at_least else ""
+        rule, bound = self.rule, "at least " if self.at_least else ""
         lines = [
-            f"{left} ⇒ {self.consequent}: {bound}{self.count:,} of {self.n_a:,} baskets ({self.confidence:.0%}), "
-            f"{self.lift:.1f} times as often as by chance."
+            f"{rule}: {bound}{rule.count:,} of {rule.n_a:,} baskets ({rule.confidence:.0%}), "
+            f"{rule.lift:.1f} times as often as by chance."
         ]
         for part in self.parts:
             lines.append(
@@ -129,9 +136,9 @@ def explain_set(given: MiningInput, antecedents: Sequence[Label], consequent: La
             n_p, together = _count(given, some), _count(given, [*some, row])
             names = tuple(labels[k] for k in chosen)
             parts.append(compare(names, count, n_a, together, n_p))
-    confidence, lift = (float(measure(name, count, n_a, n_b, n)) for name in ("confidence", "lift"))
     at_least = not bool(given.evidence.exact(sets)[0])
-    return SetExplanation(labels, target, count, n_a, confidence, lift, at_least, tuple(parts))
+    rule = Rule(labels, (target,), count, n_a, n_b, n, count_at_least=at_least)
+    return SetExplanation(rule, tuple(parts))
 
 
 def _count(given: MiningInput, rows: list[int]) -> int:
