@@ -85,6 +85,14 @@ class SetExplanation:
         return self.rule.count
 
     @property
+    def confidence(self) -> float:
+        return self.rule.confidence
+
+    @property
+    def lift(self) -> float:
+        return self.rule.lift
+
+    @property
     def at_least(self) -> bool:
         return self.rule.count_at_least
 
