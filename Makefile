@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-WORKERS ?= 2
+# Three workers for two cores: a third of the time a test waits, for a browser, a server or Spark.
+WORKERS ?= 3
 
 .PHONY: demo test thorough docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
 

@@ -14,7 +14,6 @@ MODULES = {path.relative_to(SRC).as_posix(): ast.parse(path.read_text()) for pat
 MOST_PARAMETERS, MOST_LINES = 10, 60
 MANY_PARAMETERS = {
     "model/omba.py OMBA.__init__": "the settings of the learner, which the public contract names one by one",
-    "spark/rules.py mine_rules": "those of `omba.mine_rules`, and the session",
 }
 """Functions that may have more than ten parameters, and why."""
 SPOKEN = "what the class of the same name looks like over HTTP"
@@ -88,6 +87,29 @@ def test_no_function_but_kernels_is_longer_than_a_screen():
     }
 
     assert not long
+
+
+PARTICIPLE = re.compile(r"_*[a-z]{2,}(?:ed|ing)|_*(?:bought|given|held|kept|known|lost|made|said|sold|told)")
+NOUNS = {"_ending", "cleaning", "heading", "ranking", "thing"}
+EVIDENCE = {"seen", "observed"}
+"""The words of the interface of evidence."""
+
+
+def is_property(function):
+    marks = {ast.unparse(mark) for mark in function.decorator_list}
+    return bool(marks & {"property", "cached_property"})
+
+
+def test_a_function_is_a_verb_or_a_noun_and_no_participle():
+    """A property may be one: `view.trained` says what a view is."""
+    odd = {
+        f"{module} {name}"
+        for module, tree in MODULES.items()
+        for name, function in functions(tree)
+        if PARTICIPLE.fullmatch(function.name) and not is_property(function) and function.name not in NOUNS | EVIDENCE
+    }
+
+    assert not odd
 
 
 def test_a_class_name_means_one_thing():

@@ -240,7 +240,7 @@ def everything_known(doors: Doors, where: Filter) -> Rules:
         if asked is not None:
             turned = (left, right)[side] == catalogue.row(asked)
             left, right = np.where(turned, right, left), np.where(turned, left, right)
-    return join_tables([doors.table, doors.view.pair_index.directed(left, right)])
+    return join_tables([doors.table, doors.view.pair_index.rules_from(left, right)])
 
 
 def same_order(mined: list[Any], listed: list[Any], column: str) -> None:

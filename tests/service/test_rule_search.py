@@ -69,7 +69,7 @@ def brute(view: View, where: Filter):
             row = view.catalogue.row(name)
             turned = (right if side == 0 else left) == row
             left, right = np.where(turned, right, left), np.where(turned, left, right)
-    pairs = view.pair_index.directed(left, right)
+    pairs = view.pair_index.rules_from(left, right)
     return join_tables([table, pairs]).where(where)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import omba
 from omba.model.clues import field, name_columns
-from omba.model.questions import remembered
+from omba.model.questions import memory_of
 from omba.rules import Filter
 from omba.rules.order import rank_numbers
 from omba.rules.rules_table import read_rules
@@ -266,7 +266,7 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
     for user in (None, *model.users[:8]):
         context = rng.choice(len(view.product_index), 3, replace=False).astype(np.int32)
         owner = -1 if user is None else model.user_rows.vocabulary.codes[user]
-        others = ~np.isin(looked_at, remembered(model, owner))
+        others = ~np.isin(looked_at, memory_of(model, owner))
         features = exact_features(view, context, owner, looked_at)
         features[:, -1] = 0  # lifts are looked at exactly anyway, as is what a customer remembers
         scores, rough = blend_of(view, context).score(features), rough_scores(view, context, owner)

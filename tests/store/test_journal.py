@@ -63,7 +63,7 @@ def test_the_last_state_and_the_ids_are_known_after_a_restart(filled):
     journal = Journal(filled)
 
     assert (journal.end, journal.state) == (12, b"9")
-    assert journal.ids.known([key(0), key(11), key(12), 0]) == [True, True, False, False]
+    assert journal.ids.contain([key(0), key(11), key(12), 0]) == [True, True, False, False]
     journal.close()
 
 
@@ -136,7 +136,7 @@ def test_segments_are_sealed_and_go_once_they_are_covered(folder, monkeypatch):
     journal.close()
     again = Journal(folder)
     assert (again.end, again.state) == (24, b"state")
-    assert all(again.ids.known(keys(24)))
+    assert all(again.ids.contain(keys(24)))
     again.close()
 
 
@@ -145,13 +145,13 @@ def test_ids_are_remembered_until_enough_others_have_come(folder, monkeypatch):
     journal = Journal(folder, remembered=50)
     for first in range(0, 205, 5):
         journal.append(keys(5, first), lines(5, first))
-        assert all(journal.ids.known(keys(min(50, first + 5), max(0, first - 45))))
+        assert all(journal.ids.contain(keys(min(50, first + 5), max(0, first - 45))))
 
     assert len(journal.ids) <= 60
-    assert not any(journal.ids.known(keys(100)))
+    assert not any(journal.ids.contain(keys(100)))
     journal.close()
     again = Journal(folder, remembered=50)
-    assert all(again.ids.known(keys(50, 155)))
+    assert all(again.ids.contain(keys(50, 155)))
     again.close()
     assert len(list(folder.glob("ids-*"))) <= 6
 
@@ -166,7 +166,7 @@ def test_a_damaged_file_of_ids_is_left_out_with_a_word(tmp_path, caplog):
     again = Ids(tmp_path)
     again.load()
 
-    assert not any(again.known([1, 2, 3]))
+    assert not any(again.contain([1, 2, 3]))
     assert "is damaged and left out" in caplog.text
 
 
@@ -205,7 +205,7 @@ def test_a_write_that_fails_leaves_nothing_and_the_next_one_follows_on(filled):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
-    assert not any(journal.ids.known(keys(5, 12)))
+    assert not any(journal.ids.contain(keys(5, 12)))
     assert journal.append(keys(5, 12), lines(5, 12)) == 12
     journal.close()
     assert read(filled) == list(enumerate(lines(17)))

@@ -135,7 +135,7 @@ def find_families(
 
     `buyers` tells how many customers buy both products of pairs, where customers are known.
     """
-    joined = Joining(len(groups), lambda a, b: int((groups.shared(a, b) >= CALLED_ALIKE).sum()))
+    joined = Joining(len(groups), lambda a, b: int((groups.overlap(a, b) >= CALLED_ALIKE).sum()))
     for rows in groups.same:
         joined.put(rows)
     links = _alike(groups, counts, observed, vectors), _mutual(groups, counts, observed, baskets, buyers)
@@ -162,7 +162,7 @@ def _alike(groups: NameGroups, counts: NDArray[np.integer], observed: Pairs, vec
     keep = np.flatnonzero((cosine >= NEAR) | (together >= FEWEST) | unknown)
     left, right, together = left[keep], right[keep], together[keep]
     confidence = together / np.maximum(np.maximum(counts[left], counts[right]), 1)
-    return left, right, groups.shared(left, right) + confidence
+    return left, right, groups.overlap(left, right) + confidence
 
 
 def _mutual(
@@ -181,7 +181,7 @@ def _mutual(
     category = groups.category_numbers[left]
     same = category == groups.category_numbers[right]
     named = groups.named[left] & groups.named[right]
-    shared = groups.shared(left, right)
+    shared = groups.overlap(left, right)
     alike = (shared >= SHARED) & (shared + WEIGHT * confidence >= ENOUGH)
     sold_as_one = confidence >= TIGHT
     if buyers is not None:

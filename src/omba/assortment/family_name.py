@@ -46,11 +46,11 @@ def _variants(apart: Sequence[str]) -> str:
         numbers = sorted(map(int, texts))
         if numbers[-1] - numbers[0] == len(numbers) - 1:
             return f"{numbers[0]}–{numbers[-1]}"
-        return _listed([str(number) for number in numbers])
-    return _listed(texts)
+        return _enumerate([str(number) for number in numbers])
+    return _enumerate(texts)
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _enumerate(texts: Sequence[str]) -> str:
     if not texts:
         return ""
     if len(texts) <= LISTED and sum(map(len, texts)) <= 40:

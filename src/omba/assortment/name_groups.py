@@ -113,7 +113,7 @@ class NameGroups:
         numbers: dict[str | None, int] = {None: -1}
         return np.array([numbers.setdefault(one, len(numbers) - 1) for one in self.categories], np.int64)
 
-    def shared(self, a: Rows, b: Rows) -> NDArray[np.float64]:
+    def overlap(self, a: Rows, b: Rows) -> NDArray[np.float64]:
         """The share of what two products are called that their names have in common; 0 where that says little."""
         offsets, flat, ends, frequency = self._numbered
         shares = np.zeros(len(a), np.float64)

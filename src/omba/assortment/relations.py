@@ -149,7 +149,7 @@ class Relations:
         """What baskets and customers with both typically are, over what habits and chance make of them."""
         a, b = self._sample()
         habit, customers = self.habits.pairs(a, b)
-        baskets = calibrate(self._expected(a, b, habit), np.asarray(self.pairs(a, b), np.float64))
+        baskets = calibrate(self._expectation(a, b, habit), np.asarray(self.pairs(a, b), np.float64))
         return baskets, calibrate(self._chance(a, b), customers.astype(np.float64))
 
     def _sample(self) -> tuple[Rows, Rows]:
@@ -162,7 +162,7 @@ class Relations:
         drawn = np.random.default_rng(0).choice(sold, (2, SAMPLE), p=weight / weight.sum())
         return tuple(drawn[:, drawn[0] != drawn[1]])
 
-    def _expected(self, a: Rows, b: Rows, habit: Floats) -> Floats:
+    def _expectation(self, a: Rows, b: Rows, habit: Floats) -> Floats:
         """Baskets with both that habits alone would make."""
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
         return np.asarray(habit + others / self.baskets)
@@ -184,7 +184,7 @@ class Relations:
 
     def _judge(self, a: Rows, b: Rows, habit: Floats, customers: Rows) -> PairRelations:
         together = np.asarray(self.pairs(a, b), np.int64)
-        expected, chance = self._expected(a, b, habit), self._chance(a, b)
+        expected, chance = self._expectation(a, b, habit), self._chance(a, b)
         expected, chance = expected * self._typical[0](expected), chance * self._typical[1](chance)
         more, less = _beyond(together, expected)
         same, different = _beyond(customers, chance)

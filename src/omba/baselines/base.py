@@ -88,11 +88,11 @@ class Scorer(ABC):
 
     def score_queries(self, queries: Queries) -> Scores:
         """The scores of many queries at once, one row a query."""
-        return np.asarray(self.rate(self._known(queries)), np.float32)
+        return np.asarray(self.rate(self._keep_known(queries)), np.float32)
 
     def score_catalogue(self, queries: Queries) -> Scores:
         """The score of every product, in the order of the queries' vocabulary; one that is not known comes last."""
-        scores = np.asarray(self.rate_catalogue(self._known(queries)), np.float32)
+        scores = np.asarray(self.rate_catalogue(self._keep_known(queries)), np.float32)
         theirs = queries.product_vocabulary
         if theirs is self.products and len(theirs) == self.n_products:
             return scores
@@ -100,7 +100,7 @@ class Scorer(ABC):
         last = scores.min(axis=1, keepdims=True) - 1
         return np.concatenate([scores, last], axis=1)[:, codes]
 
-    def _known(self, queries: Queries) -> Queries:
+    def _keep_known(self, queries: Queries) -> Queries:
         """The queries in this method's own codes."""
         if self.n_products == 0:
             raise InputError(f"{type(self).__name__} has not learned any baskets yet: call fit first")

@@ -102,12 +102,12 @@ these codes
 
         A text that may mean several is an error that lists the best sellers among them.
         """
-        matching = self._matching(str(text).casefold().strip())
+        matching = self._match(str(text).casefold().strip())
         if len(matching) > 1:
             raise UnknownError(f"product {shorten(text)} may be any of {self._list(matching)}: give one of these codes")
         return int(matching[0]) if len(matching) else -1
 
-    def _matching(self, text: str) -> Places:
+    def _match(self, text: str) -> Places:
         if not SHORTEST <= len(text) <= LONGEST:
             return np.empty(0, np.int64)
         for match in (pc.equal(self.called, text), pc.match_substring(self.called, text)):

@@ -43,7 +43,7 @@ def check(
             terminal.say(f"looking at {what}", "dim")
 
     baskets = load(source).to_arrow() if is_built_in(source) else source
-    found = check_source(baskets, step, **columns.named(), **columns.cleaning())
+    found = check_source(baskets, step, **columns.names(), **columns.cleaning())
     if page is not None:
         page.write_text(render(found), encoding="utf-8")
     if write_json(found.to_dict(), json):

@@ -11,7 +11,7 @@ from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import write_json
 from omba.report.figures import number
 from omba.rules import Catalogue
-from omba.rules.diff import Change, bounded
+from omba.rules.diff import Change, show_bounds
 from omba.rules.from_model import catalogue_of
 from omba.store import ModelFolder
 
@@ -60,7 +60,7 @@ def _row(change: Change, catalogue: Catalogue) -> tuple[str, ...]:
     note = f" ({change.note})" if change.note else ""
     return (
         f"{left} and {right}{note}",
-        bounded(change.count_before, change.count_before_most),
-        bounded(change.count_since, change.count_since_most),
+        show_bounds(change.count_before, change.count_before_most),
+        show_bounds(change.count_since, change.count_since_most),
         *("–" if value is None else number(value) for value in (change.explained, change.before, change.since)),
     )

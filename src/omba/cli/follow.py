@@ -48,15 +48,15 @@ def follow_source(job: LearningJob, stop: StopRequest) -> OMBA:
 def open_feed(source: str, inbox: Inbox, learner: Learner, columns: ColumnOptions) -> Feed:
     """The source as a feed. What a model learned from files before it was live is passed over in a file."""
     if source.startswith(REDIS):
-        if columns.named():
-            role, name = next(iter(columns.named().items()))
+        if columns.names():
+            role, name = next(iter(columns.names().items()))
             raise InputError(f"--{role} {name!r} names a column, but entries of a stream have none: leave it out")
         return RedisFeed(source, inbox)
     path = Path(source).expanduser()
     if not path.exists():
         raise InputError(f"there is no file or folder {source!r} to follow: check the path")
     model = learner.model
-    return FileFeed(path, inbox, columns.named(), model.last_time if model.n_windows and not model.position else None)
+    return FileFeed(path, inbox, columns.names(), model.last_time if model.n_windows and not model.position else None)
 
 
 def _follow(feed: Feed, inbox: Inbox, learner: Learner, stop: StopRequest) -> None:

@@ -32,7 +32,7 @@ def tell(folder: Path, product: str, kind: str, word: str, top: int, json: Path 
     learned = OMBA.load(folder)
     catalogue, assortment = catalogue_of(learned), learned.assortment
     row = catalogue.row(product)
-    found = assortment.related(row, kind, top)
+    found = assortment.partners(row, kind, top)
     rows = np.array([other for other, _ in found], np.int64)
     judged = assortment.relations().judge(np.full(len(rows), row), rows)
     labels = [catalogue.labels[other] for other in rows.tolist()]

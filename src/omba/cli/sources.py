@@ -32,7 +32,7 @@ class ColumnOptions:
     fold: str | None = None
     exclude: str | None = None
 
-    def named(self) -> dict[str, Any]:
+    def names(self) -> dict[str, Any]:
         """The columns that were named."""
         given = asdict(self)
         return {role: given[role] for role in ROLES if given[role] is not None}
@@ -51,7 +51,7 @@ class ColumnOptions:
 def read(source: str, columns: ColumnOptions) -> Baskets:
     """All baskets of a source, and a word on every row that was dropped or changed."""
     baskets = (
-        _load(source, columns) if is_built_in(source) else read_baskets(source, **columns.named(), **columns.cleaning())
+        _load(source, columns) if is_built_in(source) else read_baskets(source, **columns.names(), **columns.cleaning())
     )
     say_report(baskets.report)
     return baskets
@@ -68,7 +68,7 @@ def open_source(
     if is_built_in(source):
         yield _load(source, columns)
     else:
-        with stream_baskets(source, every, **columns.named(), **columns.cleaning(), identity=known) as stream:
+        with stream_baskets(source, every, **columns.names(), **columns.cleaning(), identity=known) as stream:
             yield stream
 
 
@@ -80,7 +80,7 @@ def say_report(report: Report) -> None:
 
 
 def _load(source: str, columns: ColumnOptions) -> Baskets:
-    if columns.named():
-        role, name = next(iter(columns.named().items()))
+    if columns.names():
+        role, name = next(iter(columns.names().items()))
         raise InputError(f"--{role} {name!r} names a column, but {source!r} is built in and has its own: leave it out")
     return load(source)

@@ -36,7 +36,7 @@ def learn_on_spark(job: LearningJob, master: str, stop: StopRequest) -> OMBA:
         job.remember(begun)
         model = spark.OMBA.of(begun)
         terminal.say(f"starting Spark on {master}", "dim")
-        named = {} if is_built_in(job.source) else job.columns.named()
+        named = {} if is_built_in(job.source) else job.columns.names()
         named.pop("store", None)
         frame = _frame(spark.session(master), job.source, named)
         baskets: SparkBaskets = spark.read_baskets(frame, **named, identity=model.identity).between(None, job.until)

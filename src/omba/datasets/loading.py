@@ -28,13 +28,13 @@ def load(name: str) -> Baskets:
     """The baskets of a built-in data set, such as `complete-journey:product_id`."""
     first, _, rest = name.partition(":")
     if first not in _READERS:
-        raise InputError(f"{name!r} is no built-in data set: {_known()}{nearest(name, BUILT_IN)}")
+        raise InputError(f"{name!r} is no built-in data set: {_list_built_in()}{nearest(name, BUILT_IN)}")
     return _READERS[first](rest)
 
 
 def _ta_feng(form: str) -> Baskets:
     if form not in ("", "raw"):
-        raise InputError(f"'ta-feng:{form}' is no built-in data set: {_known()}; did you mean 'ta-feng:raw'?")
+        raise InputError(f"'ta-feng:{form}' is no built-in data set: {_list_built_in()}; did you mean 'ta-feng:raw'?")
     return ta_feng(raw=form == "raw")
 
 
@@ -59,7 +59,7 @@ def judged_users(name: str, part: str) -> tuple[Label, ...] | None:
     return files.validation if part == "validation" else files.test
 
 
-def _known() -> str:
+def _list_built_in() -> str:
     return f"there are {', '.join(BUILT_IN)}, instacart:FOLDER, next-basket:FOLDER"
 
 

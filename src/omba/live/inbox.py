@@ -181,7 +181,7 @@ class Inbox:
         clock = self.check_clock(records)
         group, waits, accepted = self._coming, set(), 0
         keys = [0 if source else one.key for one in records]
-        known = self.journal.ids.known(keys)
+        known = self.journal.ids.contain(keys)
         for one, key, old in zip(records, keys, known, strict=True):
             if key and (earlier := self._unsafe.get(key)):
                 waits.add(earlier)

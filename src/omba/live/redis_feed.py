@@ -65,7 +65,7 @@ class RedisFeed:
         try:
             entries = self._entries()
         except self.redis.RedisError as error:
-            self._lost(error)
+            self._report_silence(error)
             return 0
         self.silent = False
         if not entries:
@@ -155,9 +155,9 @@ class RedisFeed:
             for first in range(0, len(entries), COUNT):
                 self.server.xack(self.stream, self.group, *entries[first : first + COUNT])
         except self.redis.RedisError as error:
-            self._lost(error)
+            self._report_silence(error)
 
-    def _lost(self, error: Exception) -> None:
+    def _report_silence(self, error: Exception) -> None:
         """The server is away: say so once, and ask again for what it delivered, since some may not have come."""
         if not self.silent:
             log.warning("%s does not answer (%s): it is asked again until it does", self.address, error)

@@ -267,14 +267,14 @@ class Answers:
 
         Customers who buy both put them into one basket less often than their own habits would.
         """
-        return self._related(product, "substitute", n)
+        return self._partners(product, "substitute", n)
 
     def complements(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
         """The n products that are likeliest bought with one, each with the probability that they belong together.
 
         Customers who buy both put them into one basket more often than their own habits would.
         """
-        return self._related(product, "complement", n)
+        return self._partners(product, "complement", n)
 
     def price_effects(
         self, product: Label, partners: Sequence[Label] | None = None, n: int = 10, cheaper: float = CHEAPER
@@ -290,8 +290,8 @@ class Answers:
         rows = None if partners is None else [self.row(partner) for partner in partners]
         return self.assortment.price_effects(self.row(product), rows, n, cheaper)
 
-    def _related(self, product: Label, kind: str, n: int) -> list[tuple[Label, float]]:
-        found = self.assortment.related(self.row(product), kind, n)
+    def _partners(self, product: Label, kind: str, n: int) -> list[tuple[Label, float]]:
+        found = self.assortment.partners(self.row(product), kind, n)
         return [(self.product_rows.vocabulary[row], chance) for row, chance in found]
 
     def complete_scores(self, queries: CodedQueries) -> NDArray[np.float32]:

@@ -86,7 +86,7 @@ class Assortment:
             self._habits = BuyingHabits.of(memory.rows, memory.counts, memory.totals[:, VISITS], products)
         return self._habits
 
-    def related(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
+    def partners(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
         """The products likeliest to be in a relation to one, with its probability: (row, probability).
 
         Among those as likely the ones that stand in the same contexts come first: whose vectors lie alike to those of
@@ -108,7 +108,7 @@ class Assortment:
         Unless partners are given, they are up to n each of its complements, its substitutes and its variants.
         """
         if partners is None:
-            related = [other for kind in ("complement", "substitute") for other, _ in self.related(row, kind, n)]
+            related = [other for kind in ("complement", "substitute") for other, _ in self.partners(row, kind, n)]
             family = int(self.families().family[row])
             members = self.families().members[family].tolist() if family >= 0 else []
             partners = [*related, *[other for other in members if other != row][:n]]

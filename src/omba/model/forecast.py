@@ -274,9 +274,9 @@ class Forecast:
         sizes = np.array([self.seed, self.period or 0, self.n_fits], np.int64)
         held = {} if self.cohort is None else self.cohort.state()
         recent = {"recent": self.recent.copy(), "recent_baskets": np.array([self.recent_baskets])}
-        return {"sizes": sizes, **self._fitted(), **recent, **held}
+        return {"sizes": sizes, **self._parameters(), **recent, **held}
 
-    def _fitted(self) -> dict[str, NDArray[Any]]:
+    def _parameters(self) -> dict[str, NDArray[Any]]:
         fitted = {name: getattr(self, name).copy() for name in FITTED}
         return {**fitted, "missed": self.spread.missed.copy(), "due": self.spread.due.copy()}
 
@@ -289,7 +289,7 @@ class Forecast:
         seed, period, n_fits = state["sizes"].tolist()
         forecast = cls(seed, period or None)
         forecast.recent, forecast.recent_baskets = state["recent"], float(state["recent_baskets"][0])
-        shapes = {name: array.shape for name, array in forecast._fitted().items()}
+        shapes = {name: array.shape for name, array in forecast._parameters().items()}
         if shapes != {name: state[name].shape for name in shapes.keys() & state.keys()}:
             log.warning(
                 "the lift to expect begins anew: it was saved by an omba that forecast in another way, so the %d"

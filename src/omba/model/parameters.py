@@ -71,7 +71,7 @@ STAY = prior()
 def hold_back(posterior: Posterior, *anchors: tuple[Floats, Floats]) -> Posterior:
     """A likelihood with what is known already: each anchor is a place and how firmly parameters stay there."""
 
-    def held(theta: Floats) -> tuple[float, Floats, Floats]:
+    def with_anchors(theta: Floats) -> tuple[float, Floats, Floats]:
         value, gradient, square = posterior(theta)
         for place, weight in anchors:
             pull = weight @ (theta - place)
@@ -79,7 +79,7 @@ def hold_back(posterior: Posterior, *anchors: tuple[Floats, Floats]) -> Posterio
             gradient = gradient - pull
         return value, gradient, square
 
-    return held
+    return with_anchors
 
 
 def climb(

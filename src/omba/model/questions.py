@@ -153,7 +153,7 @@ class Questions:
         for q, user in enumerate(users.tolist()):
             top = np.argsort(-utility[q], kind="stable")[:SHOWN]
             top = top[np.isfinite(utility[q, top])]
-            own = remembered(model, user)
+            own = memory_of(model, user)
             mine = utility[q][is_in(candidates[q], own)]
             size = expected_size(model, user)
             clues.append(describe(utility[q, top], utility[q, top], mine, size, len(hands[q])))
@@ -165,7 +165,7 @@ class Questions:
     ) -> NDArray[np.float64]:
         """The chance of each of these rows, given the utility of every row that was looked at; the two are aligned."""
         shown = np.sort(utility)[::-1][:SHOWN]
-        mine = utility[np.isin(rows, remembered(model, user))]
+        mine = utility[np.isin(rows, memory_of(model, user))]
         clues = describe(utility, shown[np.isfinite(shown)], mine, expected_size(model, user), in_hand)
         return self.calibrations[name].chance(clues)
 
@@ -205,7 +205,7 @@ def expected_size(model: Answers, user: int) -> float:
     return float((memory.mass[user] + TYPICAL * typical) / (visits + TYPICAL))
 
 
-def remembered(model: Answers, user: int) -> Rows:
+def memory_of(model: Answers, user: int) -> Rows:
     """The rows of what a customer remembers."""
     if user < 0:
         return np.empty(0, np.int32)

@@ -19,7 +19,7 @@ from omba.errors import InputError
 from omba.model.blend import Blend
 from omba.model.clues import COMPLETE, NEXT
 from omba.model.memory import VISITS
-from omba.model.questions import Rows, expected_size, remembered
+from omba.model.questions import Rows, expected_size, memory_of
 
 if TYPE_CHECKING:
     from omba.model.answers import Answers, CodedQueries
@@ -107,7 +107,7 @@ def suggest(
     """
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}: it takes {', '.join(map(repr, KINDS))}")
-    own = remembered(model, user)
+    own = memory_of(model, user)
     if rows is None:
         rows = catalogue_rows(model)
     rows = rows[~np.isin(rows, context)]
@@ -154,7 +154,7 @@ def blend_of(model: Answers, name: str) -> Blend:
 def customer(model: Answers, user: int) -> Customer:
     """What is known of the customer in a row."""
     memory = model.spaces[0].memory
-    own = remembered(model, user)
+    own = memory_of(model, user)
     visits, size = int(model.spaces[0].user_counts[user]), expected_size(model, user)
     if not len(own):
         return Customer(visits, None, size, [])

@@ -48,7 +48,7 @@ def save(model: OMBA, folder: Path, keep: int = 1, tables: Mapping[str, pa.Table
     """
     try:
         make_private(folder)
-        before = _named(folder)[0] if exists(folder) else None
+        before = _current(folder)[0] if exists(folder) else None
         number = 0 if before is None else number_of(before) + 1
         name = f"snapshot-{number:06d}"
         remove_asides(folder, SNAPSHOTS)
@@ -105,7 +105,7 @@ def digest_if_whole(place: Path) -> str | None:
 
 def load(folder: Path) -> OMBA:
     """The folder's current snapshot as a model."""
-    return _reading(folder, lambda place, manifest: _read(manifest, place))
+    return _open(folder, lambda place, manifest: _read(manifest, place))
 
 
 def load_with(folder: Path, table: str) -> tuple[OMBA, pa.Table | None]:
@@ -115,14 +115,14 @@ def load_with(folder: Path, table: str) -> tuple[OMBA, pa.Table | None]:
         file = place / f"{table}.parquet"
         return _read(manifest, place), pq.read_table(file) if file.name in manifest["files"] else None
 
-    return _reading(folder, both)
+    return _open(folder, both)
 
 
 def peek(folder: Path) -> dict[str, Any]:
     """The manifest of the current snapshot, without reading the rest; empty where there is no model."""
     if not exists(folder):
         return {}
-    return _reading(folder, lambda place, manifest: manifest, whole=False)
+    return _open(folder, lambda place, manifest: manifest, whole=False)
 
 
 Read = TypeVar("Read")
@@ -133,23 +133,23 @@ UNREADABLE = (
 """What reading a snapshot raises that is not what a snapshot should be, whoever made it so."""
 
 
-def _reading(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: bool = True) -> Read:
+def _open(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: bool = True) -> Read:
     """Read the current snapshot; one that is replaced and removed meanwhile is let go of for the new one."""
     if not exists(folder):
         raise SnapshotError(f"there is no model in {str(folder)!r}: 'omba learn SOURCE --model {folder}' makes one")
     while True:
-        name, digest = _named(folder)
+        name, digest = _current(folder)
         try:
-            return read(folder / name, _checked(folder, name, digest, whole))
+            return read(folder / name, _check(folder, name, digest, whole))
         except UNREADABLE as error:
-            if _named(folder)[0] != name:
+            if _current(folder)[0] != name:
                 continue
             if isinstance(error, SnapshotError):
                 raise
             raise SnapshotError(f"the model in {str(folder)!r} cannot be read ({error}): save it anew") from error
 
 
-def _checked(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any]:
+def _check(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any]:
     """The manifest, once it and, unless only a part is wanted, all files are known to be as they were written."""
     place = folder / name
     if _digest(place / "manifest.json") != digest:
@@ -282,7 +282,7 @@ def _from_labels(table: pa.Table) -> list[Label]:
     return [int(label) if whole else label for label, whole in pairs]
 
 
-def _named(folder: Path) -> tuple[str, str]:
+def _current(folder: Path) -> tuple[str, str]:
     name, _, digest = (folder / CURRENT).read_text(errors="replace").strip().partition(" ")
     if not name.startswith("snapshot-") or "/" in name or len(digest) != 64:
         raise SnapshotError(f"{str(folder / CURRENT)!r} does not name a snapshot: it was cut off or changed")

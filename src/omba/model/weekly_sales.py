@@ -38,7 +38,7 @@ class WeeklySales:
     >>> weekly.learn(np.array([0, 2]), np.array([0, 1]), np.array([2.0, 3.0]), np.array([18_000]), None)
     >>> grid = weekly.grid(np.array([1]))
     >>> grid.sold.tolist(), grid.price.tolist(), grid.baskets.tolist()
-    ([[1.0]], [[3.0]], [1.0])
+    ([[1.0]], [[3.0]], [1])
     """
 
     def __init__(self) -> None:

@@ -54,7 +54,7 @@ class Itemsets:
         return len(self.count) if self.by_count is None else len(self.by_count)
 
     def __iter__(self) -> Iterator[tuple[tuple[Any, ...], int]]:
-        return zip(map(tuple, self.lists()), self._told(self.count).tolist(), strict=True)
+        return zip(map(tuple, self.lists()), self._select(self.count).tolist(), strict=True)
 
     def __repr__(self) -> str:
         short = "" if self.complete else ", incomplete"
@@ -83,7 +83,7 @@ class Itemsets:
     @property
     def support(self) -> NDArray[np.float64]:
         """The share of baskets with each set, as the table tells them."""
-        return self._told(self.count) / max(1, self.n_baskets)
+        return self._select(self.count) / max(1, self.n_baskets)
 
     def lists(self, use_colnames: bool = True) -> list[list[Any]]:
         """The products of each set: by their labels, or by their numbers."""
@@ -113,13 +113,13 @@ class Itemsets:
         kind = pa.int64() if all(isinstance(one, int) for items in lists for one in items) else pa.string()
         cast = int if kind == pa.int64() else str
         sets = pa.array([[cast(one) for one in items] for items in lists], pa.list_(kind))
-        return pa.table({"support": self.support, "itemsets": sets, "count": self._told(self.count)})
+        return pa.table({"support": self.support, "itemsets": sets, "count": self._select(self.count)})
 
     def to_polars(self) -> Any:
         """A polars frame with the sets as lists."""
         return extra("polars", "a frame of itemsets", "polars").from_arrow(self.to_arrow())
 
-    def _told(self, column: NDArray[Any]) -> NDArray[Any]:
+    def _select(self, column: NDArray[Any]) -> NDArray[Any]:
         return column if self.by_count is None else column[self.by_count]
 
 

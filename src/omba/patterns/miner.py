@@ -93,7 +93,7 @@ class Miner:
         """
         frequent = np.flatnonzero(self.counts >= least)
         names = frequent[np.argsort(-self.counts[frequent], kind="stable")].astype(np.int32)
-        starts, rows, offsets, items = self._ranked(names)
+        starts, rows, offsets, items = self._rank(names)
         search = _Search(self, (starts, rows, offsets, items), least, most)
         size = np.diff(starts).astype(np.float64) * np.arange(1, len(names) + 1)
         parts, complete = search.run(_blocks(size), progress)
@@ -104,7 +104,7 @@ class Miner:
         parent, item, count, length = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Tree(parent, item, count, length, names, complete)
 
-    def _ranked(self, names: Codes) -> tuple[Longs, Codes, Longs, Codes]:
+    def _rank(self, names: Codes) -> tuple[Longs, Codes, Longs, Codes]:
         """The frequent products as ranks: from each to its baskets, and from each basket to its ranks in order."""
         rank = np.full(len(self.transactions.labels), -1, np.int32)
         rank[names] = np.arange(len(names), dtype=np.int32)

@@ -142,7 +142,7 @@ def search(
     asked = np.array(sorted(set(transactions.find(options.get("include", ())))), np.int32)
     left_out = transactions.find(options.get("exclude", ()))
     inside = transactions.without(left_out) if left_out else transactions
-    inside = inside.holding(asked.tolist()) if len(asked) else inside
+    inside = inside.that_hold(asked.tolist()) if len(asked) else inside
     rest = None if max_len is None else max_len - len(asked)
     miner = Miner(inside, kind, rest, options.get("threads") or os.cpu_count() or 1)
     budget = Budget(free_memory() if memory is None else memory, frame)
@@ -205,7 +205,7 @@ class Budget:
         each = SEARCH_BYTES + (frame_bytes(1) if self.frame else 0)
         return int(min(max(self.memory // each, 1), 2**31 - 2))
 
-    def fitting(self, tree: Tree, least: int, always: int = 0) -> int:
+    def least_that_fits(self, tree: Tree, least: int, always: int = 0) -> int:
         """The least count at which the sets of a tree (and `always` products more each) fit in a frame."""
         if not self.frame:
             return least
@@ -239,7 +239,7 @@ def within(miner: Miner, least: int, budget: Budget, progress: Progress | None, 
             low = middle
     if high == int(miner.counts.max()):
         tree = miner.search(high, budget.most)
-    high = budget.fitting(tree, high, always)
+    high = budget.least_that_fits(tree, high, always)
     if high > least:
         raise InputError(
             f"{sets} in {least:,} baskets or more do not fit in {budget.memory / 1e9:.2g} GB: min_count={high} "

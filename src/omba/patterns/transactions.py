@@ -102,7 +102,7 @@ class Transactions:
                 raise UnknownError(f"product {label!r} is in no basket{nearest(label, numbers)}")
         return [numbers[label] for label in labels]
 
-    def holding(self, numbers: Sequence[int]) -> Transactions:
+    def that_hold(self, numbers: Sequence[int]) -> Transactions:
         """The baskets that hold all of these products, without them."""
         asked = np.isin(self.items, numbers)
         rows = np.repeat(np.arange(len(self)), np.diff(self.offsets))

@@ -120,9 +120,9 @@ def find_bundles(
             names=[rules.catalogue.name(label) for label in (*rule.antecedents, *rule.consequents)],
             count=rule.count,
             lift=rule.lift,
-            price=known(price),
+            price=as_known(price),
             break_even=discount,
-            **{name: known(column[place]) for name, column in columns.items()},
+            **{name: as_known(column[place]) for name, column in columns.items()},
         )
         for place, (rule, price) in enumerate(zip(rules, spent(rules).tolist(), strict=True))
     ]
@@ -207,6 +207,6 @@ def choose(sets: Sequence[tuple[Label, ...]], uses: int, most: int) -> list[int]
     return places
 
 
-def known(value: float) -> float | None:
+def as_known(value: float) -> float | None:
     """A number, None where there is none."""
     return float(value) if np.isfinite(value) else None

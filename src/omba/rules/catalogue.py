@@ -135,7 +135,7 @@ class Catalogue:
         """The nearest names among the best sellers and those that share a word with the product."""
         if len(str(product)) > LONGEST:
             return ""
-        near = self._matching(self._texts, re.split(r"\W+", str(product).casefold()), any_word=True)
+        near = self._match(self._texts, re.split(r"\W+", str(product).casefold()), any_word=True)
         best = near[np.argsort(self._place[near], kind="stable")][:COMPARED]
         return nearest(product, [self.labels[row] for row in (*best.tolist(), *self.best[:COMPARED].tolist())])
 
@@ -279,7 +279,7 @@ class Catalogue:
         product's name or attributes. First come names that are the text, then those in which a word begins with it;
         best sellers first among equals."""
         words = text.casefold().split()
-        rows = self._matching(self._texts, words) if words else self.best
+        rows = self._match(self._texts, words) if words else self.best
         if category is not None:
             rows = rows[np.isin(rows, self.members(category))]
         if not words:
@@ -301,7 +301,7 @@ class Catalogue:
         found = [pc.match_substring(texts, word.casefold()) for texts in (self._spelt, self._called)]
         return np.asarray(pc.or_(*found).to_numpy(zero_copy_only=False))
 
-    def _matching(self, texts: pa.Array, words: Sequence[str], any_word: bool = False) -> Places:
+    def _match(self, texts: pa.Array, words: Sequence[str], any_word: bool = False) -> Places:
         matching = np.full(len(self), not any_word)
         for word in words:
             found = pc.match_substring(texts, word).to_numpy(zero_copy_only=False)

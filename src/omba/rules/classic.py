@@ -91,7 +91,7 @@ def topk_class(
         raise InputError("no consequents were given: name at least one product")
     counts, transactions = Counts.of(baskets), Transactions.of(baskets)
     # What leads to a product is found among its own baskets: a set's count there is that of the whole rule.
-    worlds = {product: transactions.holding([product]) for product in dict.fromkeys(wanted)}
+    worlds = {product: transactions.that_hold([product]) for product in dict.fromkeys(wanted)}
 
     def rules(least: int) -> Splits:
         parts = [

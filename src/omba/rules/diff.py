@@ -100,14 +100,14 @@ class Change:
 
 
 def _period(least: int, most: int, lift: float | None) -> str:
-    together = "never together" if most == 0 else f"{bounded(least, most)} baskets"
+    together = "never together" if most == 0 else f"{show_bounds(least, most)} baskets"
     return together if not lift else f"{together} (lift {lift:.1f})"
 
 
-def bounded(least: int, most: int) -> str:
+def show_bounds(least: int, most: int) -> str:
     """A count that is known between two ends.
 
-    >>> bounded(1_200, 1_200), bounded(0, 8), bounded(121, 129)
+    >>> show_bounds(1_200, 1_200), show_bounds(0, 8), show_bounds(121, 129)
     ('1,200', 'at most 8', 'at least 121')
     """
     if least == most:
@@ -233,8 +233,8 @@ class Periods:
                 keys = keys[np.isin(keys, counts.keys)]
         (least, most), (least_after, most_after) = before.ends(keys), after.ends(keys)
         left, right = unpack(keys)
-        sold = before.sold(left), before.sold(right)
-        sold_since = after.sold(left) - sold[0], after.sold(right) - sold[1]
+        sold = before.sales(left), before.sales(right)
+        sold_since = after.sales(left) - sold[0], after.sales(right) - sold[1]
         # Nobody buys a pair more often than either of its products.
         most = np.minimum(most, np.minimum(*sold))
         since = np.maximum(least_after - most, 0), np.maximum(most_after - least, 0)

@@ -181,7 +181,7 @@ class Explanation:
         return asdict(self)
 
     def __str__(self) -> str:
-        return "\n".join([*self._facts(), *self._bridges(), *self._users(), *self._seen()])
+        return "\n".join([*self._facts(), *self._bridges(), *self._users(), *self._examples()])
 
     def sentences(self) -> list[str]:
         """What there is to say in sentences; bridges and pairs that were seen are lists of their own."""
@@ -218,7 +218,7 @@ class Explanation:
         number = {0: "No user buys", 1: "1 user buys"}.get(self.shoppers.number, f"{self.shoppers.number:,} users buy")
         return [f"{number} both, where chance would make it {amount(self.shoppers.chance)}{some}{more}."]
 
-    def _seen(self) -> list[str]:
+    def _examples(self) -> list[str]:
         if not self.seen:
             return []
         return [
@@ -260,7 +260,7 @@ class Explainer:
         chance = float(self._chance(one, other)[0])
         lift, low, high = (float(value[0]) for value in given.expect(one, other, cosine, count))
         foreseen = given.forecast is not None
-        bridges, seen = self._bridges(left, right, most), self._seen(left, right, most)
+        bridges, seen = self._bridges(left, right, most), self._examples(left, right, most)
         mentioned = (
             given.labels[left],
             given.labels[right],
@@ -333,7 +333,7 @@ class Explainer:
         chance = float(buys_a.sum() * buys_b.sum() / len(remembered))
         return Shoppers(len(both), chance, [users[user] for user in both[:most].tolist()])
 
-    def _seen(self, a: int, b: int, most: int) -> list[NearbyPair]:
+    def _examples(self, a: int, b: int, most: int) -> list[NearbyPair]:
         """Pairs of a product near A (or A itself) and one near B, by how near both are."""
         near = min(NEIGHBOURS, int((self.given.counts > 1).sum()) - 2)
         if near < 1:

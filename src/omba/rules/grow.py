@@ -133,17 +133,17 @@ def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows, co
             )
         best, side = np.where(better, confidence, best), np.where(better, c, side)
     chosen = np.flatnonzero(side >= 0)
-    return _directed(given, sets[chosen], count[chosen], side[chosen], best[chosen])
+    return _direct(given, sets[chosen], count[chosen], side[chosen], best[chosen])
 
 
 def surest_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
     """Every set in the direction of its highest confidence, redundant or not: what is sold as one need not surprise."""
     size, counts = sets.shape[1], subset_counts(given, sets, given.evidence.itemsets)
     confidence = np.array([count / counts[tuple(k for k in range(size) if k != c)] for c in range(size)])
-    return _directed(given, sets, count, confidence.argmax(axis=0), confidence.max(axis=0))
+    return _direct(given, sets, count, confidence.argmax(axis=0), confidence.max(axis=0))
 
 
-def _directed(given: MiningInput, sets: NDArray[np.int64], count: Rows, side: Rows, confidence: Floats) -> Candidates:
+def _direct(given: MiningInput, sets: NDArray[np.int64], count: Rows, side: Rows, confidence: Floats) -> Candidates:
     """Sets as candidates, each with the member at its side as the consequent."""
     lone = np.arange(sets.shape[1]) == side[:, None]
     antecedents, consequent = sets[~lone].reshape(len(sets), sets.shape[1] - 1), sets[lone]

@@ -125,7 +125,7 @@ class MiningInput:
 
         return Explainer(self)
 
-    def trained(self, min_count: int = MIN_COUNT) -> NDArray[np.bool_]:
+    def has_learned(self, min_count: int = MIN_COUNT) -> NDArray[np.bool_]:
         """The products met in so many baskets or more, whose vectors are worth reading."""
         return np.asarray((self.counts >= min_count) & np.any(self.vectors, axis=1))
 
@@ -189,7 +189,7 @@ class MiningInput:
         hashing = hashing or Hashing()
         if hashing.preset == "paper" or (hashing.F and hashing.H):
             return replace(hashing, F=hashing.shape[0], H=hashing.shape[1])
-        among = self.trained()
+        among = self.has_learned()
         n = int(among.sum())
         if n < 2:
             few = fit(FEWEST_FUNCTIONS)

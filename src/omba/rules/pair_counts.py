@@ -116,7 +116,7 @@ class PairCounts:
         least = np.where(known, self.counts[place], 0)
         return least, np.where(known, least + self.missed[place], self.unkept or 0)
 
-    def sold(self, rows: Longs) -> Longs:
+    def sales(self, rows: Longs) -> Longs:
         """Baskets with each of these products; products that came later had none."""
         inside = rows < len(self.products)
         return np.where(inside, self.products[np.where(inside, rows, 0)] if len(self.products) else 0, 0)

@@ -64,7 +64,7 @@ class Scope:
     def of(cls, given: MiningInput, where: Filter, min_count: int) -> Scope:
         """The scope of a filter; a product asked for that was met too seldom is an error."""
         where.check_prices(given.prices is not None)
-        known = given.trained(min_count)
+        known = given.has_learned(min_count)
         rows = [
             _row(given, product, known, min_count) for product in (where.product, where.antecedent, where.consequent)
         ]

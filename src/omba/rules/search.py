@@ -143,7 +143,7 @@ def search(
             reached = estimated_recall(best.score, F, tables)
             if tables >= most or (not H and len(best.score) == top and reached >= recall):
                 break
-            if word == 0 and not H and len(vectors) > FEW and sieve.passing(F, best.floor) > USELESS:
+            if word == 0 and not H and len(vectors) > FEW and sieve.pass_share(F, best.floor) > USELESS:
                 return F, tables_needed(best.floor, F, recall)
     if not H and reached < recall:
         log.warning("%d tables of %d planes find about %.0f%% of the nearest pairs", tables, F, 100 * reached)
@@ -228,7 +228,7 @@ class Sieve:
         tables = np.array([tables_needed(best.floor, int(F), recall) for F in choices])
         return int(choices[np.argmin(tables * (n * (GROUPED + SIGN * dim * choices) + SIFTED * pairs))])
 
-    def passing(self, F: int, floor: float) -> float:
+    def pass_share(self, F: int, floor: float) -> float:
         """The share of pairs in one bucket of F bits that pass the sieve at a cosine, from neighbours in that order."""
         codes = self.sketches[:, 0] & np.uint64(2**F - 1)
         order = np.argsort(codes, kind="stable")

@@ -105,7 +105,7 @@ def check_stream(stream: SortedStream, step: Callable[[str], None] = lambda what
     findings: list[Oddity] = []
     for question in (
         look.gaps, look.duplicates, look.returns, look.unpaid, look.prices, look.twins, look.non_products,
-        look.excluded, look.nobodies, look.names, look.namesakes, look.nameless,
+        look.exclusions, look.nobodies, look.names, look.namesakes, look.nameless,
     ):  # fmt: skip
         step(question.__name__.replace("_", " "))
         findings += question()
@@ -251,7 +251,7 @@ class _Look:
                 f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
             )  # fmt: skip
 
-    def excluded(self) -> Iterator[Oddity]:
+    def exclusions(self) -> Iterator[Oddity]:
         rows = self.report.dropped[EXCLUDED]
         if rows:
             codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))

@@ -41,7 +41,7 @@ class Nested(Source):
             key = column if name == product else name if name not in self.columns else f"{column}.{name}"
             self.columns[key], self.sql[key] = kind, f"struct_extract(e, {literal(name)})"
 
-    def given(self, given: Mapping[str, str | None], column: str) -> dict[str, str | None]:
+    def with_basket(self, given: Mapping[str, str | None], column: str) -> dict[str, str | None]:
         """What the caller named, and the basket: a column known as one, else `id`, else the row itself."""
         basket = given.get("basket") or recognise("basket", [name for name in self.columns if name != column])
         return {**given, "product": column, "basket": basket or ("id" if "id" in self.columns else ROW)}

@@ -189,4 +189,4 @@ def _unnest(source: Source, given: Mapping[str, str | None], engine: Engine) -> 
     if name is None or not source.columns.get(name, "").endswith("]"):
         return source, given
     nested = Nested(source, name, engine)
-    return nested, nested.given(given, name)
+    return nested, nested.with_basket(given, name)

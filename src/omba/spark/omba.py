@@ -164,7 +164,7 @@ class OMBA(model.OMBA):
         """Weigh the clues by the baskets that the parts picked, with what was known before the window."""
         if not self.clues:
             return
-        hidden, asked = (_picked(results, kind) for kind in ("query", "asked"))
+        hidden, asked = (_join_rows(results, kind) for kind in ("query", "asked"))
         if len(hidden.users):
             rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
             self._weigh_clues(hidden, rng.permutation(len(hidden.users)), rng)
@@ -183,7 +183,7 @@ class OMBA(model.OMBA):
             self.forecast.judge(sold, baskets)
 
 
-def _picked(results: list[Arrays], kind: str) -> WindowRows:
+def _join_rows(results: list[Arrays], kind: str) -> WindowRows:
     """The baskets of one kind that the parts picked, as one window."""
     sizes = np.concatenate([np.diff(result[f"{kind}_offsets"]) for result in results])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

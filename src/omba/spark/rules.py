@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import pyarrow as pa
@@ -41,19 +41,24 @@ SPARE = 8
 PAIRS = "a int, b int, count long"
 
 
+class SparkOptions(HashingOptions, total=False):
+    """How near vectors are searched for: the tables of hashes, and where the search runs."""
+
+    spark: Any
+
+
 def mine_rules(
     model: Any,
     top: int = 100,
     evidence: SparkBaskets | None = None,
     *,
-    spark: Any = None,
     preset: str = "default",
     sort: str | None = None,
     where: Filter | None = None,
     antecedents: int = 2,
     min_count: int = MIN_COUNT,
     within_families: bool = False,
-    **tables: Unpack[HashingOptions],
+    **search: Unpack[SparkOptions],
 ) -> Rules:
     """The strongest rules of a model, as `omba.mine_rules` finds them, with the heavy parts on Spark.
 
@@ -61,8 +66,9 @@ def mine_rules(
     active one unless given; all else is as in `omba.mine_rules`.
     """
     where = scope_of_families(where, within_families, preset)
+    session, tables = search.pop("spark", None), cast(HashingOptions, search)
     if evidence is None:
-        given, session = mining_input(model), spark or _active()
+        given, session = mining_input(model), session or _active()
     else:
         session = evidence.spark
         given = mining_input(model, SparkEvidence.of(model, evidence))

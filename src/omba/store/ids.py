@@ -63,7 +63,7 @@ class Ids:
                 continue
             self.sealed[int(file.name.removeprefix("ids-"))] = keys
 
-    def known(self, keys: Sequence[int]) -> list[bool]:
+    def contain(self, keys: Sequence[int]) -> list[bool]:
         """Whether each key was met; 0 never was. Safe while another thread adds."""
         active, sealed = self.active, self.sealed
         found = [key in active for key in keys]

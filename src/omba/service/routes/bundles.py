@@ -59,4 +59,4 @@ def bundles_of(view: View, by: Literal["revenue", "lift"], floor: float) -> list
     pairs = view.pair_index
     if pairs is None or not view.n_baskets:
         return []
-    return view.cached(f"bundles {by} {floor}", lambda: find_bundles(pairs.given, MOST, by, floor))
+    return view.cache(f"bundles {by} {floor}", lambda: find_bundles(pairs.given, MOST, by, floor))

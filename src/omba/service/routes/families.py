@@ -60,7 +60,7 @@ def families(
 def lines_of(view: View) -> list[FamilyLine]:
     """All families of a view, worked out once."""
     pairs = view.pair_index
-    return [] if pairs is None else view.cached("families", lambda: family_lines(pairs.given))
+    return [] if pairs is None else view.cache("families", lambda: family_lines(pairs.given))
 
 
 def record(view: View, line: FamilyLine) -> dict[str, object]:

@@ -41,7 +41,7 @@ def products_map(request: Request, view: Seen) -> Response:
     """Every product's place in two dimensions, in columns; products met only once have none yet."""
     with _drawing:
         # One at a time: whoever comes meanwhile finds it drawn.
-        sheet = view.cached("map", lambda: draw_map(view))
+        sheet = view.cache("map", lambda: draw_map(view))
     headers = {"ETag": sheet.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == sheet.tag:
         return Response(status_code=304, headers=headers)

@@ -75,20 +75,20 @@ def product(served: Served, view: Seen, id: str) -> Response:
             "observed": observed,
             "unseen": unseen,
             "similar": similar,
-            "substitutes": related(view, row, "substitute"),
-            "complements": related(view, row, "complement"),
+            "substitutes": partners(view, row, "substitute"),
+            "complements": partners(view, row, "complement"),
             "family": family_of(view, row),
             "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
         }
     )
 
 
-def related(view: View, row: int, kind: str) -> list[dict[str, Any]]:
+def partners(view: View, row: int, kind: str) -> list[dict[str, Any]]:
     """The products in a relation to one, with what that rests on; of the present alone."""
     model = view.model
     if model is None or row >= len(model.product_rows.vocabulary) or not model.n_baskets:
         return []
-    found = model.assortment.related(row, kind, RELATED)
+    found = model.assortment.partners(row, kind, RELATED)
     judged = model.assortment.relations().judge(np.full(len(found), row), np.array([other for other, _ in found], int))
     return [
         {

@@ -22,7 +22,7 @@ def changes(first: View, second: View) -> Diff:
     """What happened between two views, by the baskets of each period; worked out once."""
     if not first.n_baskets or not second.n_baskets:
         return NOTHING
-    return second.cached(f"changes since {first.tick}", lambda: _compare(first, second))
+    return second.cache(f"changes since {first.tick}", lambda: _compare(first, second))
 
 
 def _compare(first: View, second: View) -> Diff:

@@ -108,7 +108,7 @@ class PairIndex:
         pairs = self._candidates(left, right, self.given.evidence.pairs(left, right), self._scope)
         return build_table(self.given, [pairs], self.hashing, adjust=False)
 
-    def directed(self, left: Rows, right: Rows) -> Rules:
+    def rules_from(self, left: Rows, right: Rows) -> Rules:
         """Pairs as rules, each from left to right."""
         pairs = self.candidates(left, right, self.given.evidence.pairs(left, right))
         return build_table(self.given, [pairs], self.hashing, adjust=False)

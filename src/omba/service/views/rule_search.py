@@ -132,7 +132,7 @@ class RuleSearch:
         made: dict[int, Record] = {}
         if len(pairs):
             left, right = found.left[pairs], found.right[pairs]
-            by_key = {record["key"]: record for record in records_of(self.pair_index.directed(left, right))}
+            by_key = {record["key"]: record for record in records_of(self.pair_index.rules_from(left, right))}
             labels = self.given.labels
             keys = [key_of([labels[a]], [labels[b]]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
             made = {pair: by_key[key] for pair, key in zip(pairs.tolist(), keys, strict=True)}
@@ -168,7 +168,7 @@ class RuleSearch:
             size = max(SHORTLIST, 2 * most)
             few = self._shortlist(pick, size, best=falling == (column not in rising))
             pairs = self.pair_index.candidates(left[few].astype(np.int64), right[few].astype(np.int64), count[few])
-            keep = self._bounded(pairs, where)
+            keep = self._within_bounds(pairs, where)
             left, right, count, pairs = left[few][keep], right[few][keep], count[few][keep], pairs.take(keep)
             total = total if bounds <= {*CHEAP, *OF_PRODUCTS} and where.relation is None else len(left)
         mine = self._values(column, left, right, count, pairs)
@@ -262,7 +262,7 @@ class RuleSearch:
             left, right, count = left[pick], right[pick], count[pick]
             places = pick if places is None else places[pick]
         if where.antecedent is not None or where.consequent is not None:
-            left, right = self._turned(where, left, right)
+            left, right = self._turn(where, left, right)
         fulfils = np.ones(len(left), bool)
         for bound, least in ((where.minimum, True), (where.maximum, False)):
             for name, value in bound.items():
@@ -274,7 +274,7 @@ class RuleSearch:
         pick = np.flatnonzero(fulfils)
         return left[pick], right[pick], count[pick], pick if places is None else places[pick]
 
-    def _turned(self, where: Filter, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    def _turn(self, where: Filter, left: Rows, right: Rows) -> tuple[Rows, Rows]:
         """The pairs with the product that is asked for on its side; none where both sides ask for the same one."""
         turned = np.zeros(len(left), bool)
         if where.antecedent is not None:
@@ -296,7 +296,7 @@ class RuleSearch:
         ]
         return np.unique(np.concatenate(halves))
 
-    def _bounded(self, pairs: Candidates, where: Filter) -> Longs:
+    def _within_bounds(self, pairs: Candidates, where: Filter) -> Longs:
         """The pairs within the bounds that speak of the forecast or the vectors."""
         keep = np.ones(len(pairs), bool)
         relations = self.given.catalogue.relations

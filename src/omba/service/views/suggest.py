@@ -18,7 +18,7 @@ from omba.model import recommend
 from omba.model.blend import Blend
 from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, name_columns
 from omba.model.memory import BOUGHT, PRIOR
-from omba.model.questions import remembered
+from omba.model.questions import memory_of
 from omba.model.recommend import Kind
 from omba.model.space import QueryRows, Space
 from omba.service.views.quantised_index import best
@@ -100,9 +100,9 @@ def shortlist(view: View, context: Rows, user: int, n: int) -> Rows:
     looked_at = view.quantised_index.rows
     if len(looked_at) > few:
         looked_at = looked_at[best(rough_scores(view, context, user), few)]
-    often = view.cached("best sellers", lambda: np.argsort(-counts, kind="stable")[: max(BEST_SELLERS, 2 * n)])
+    often = view.cache("best sellers", lambda: np.argsort(-counts, kind="stable")[: max(BEST_SELLERS, 2 * n)])
     partners = [strong_partners(view, row) for row in context.tolist()]
-    return np.unique(np.concatenate([looked_at, often, remembered(view.model, user), *partners])).astype(np.int32)
+    return np.unique(np.concatenate([looked_at, often, memory_of(view.model, user), *partners])).astype(np.int32)
 
 
 def strong_partners(view: View, row: int) -> Rows:

@@ -143,7 +143,7 @@ class View:
         """The products whose vectors are worth reading."""
         return np.asarray(self.product_index.counts >= LEAST)
 
-    def cached(self, name: str, work: Callable[[], T]) -> T:
+    def cache(self, name: str, work: Callable[[], T]) -> T:
         """What was worked out of this view under a name, or is now."""
         if name not in self._cache:
             self._cache[name] = work()
