@@ -79,17 +79,39 @@ class Descriptions:
             if self.types.get(name, pa.null()) == pa.null():
                 self.types[name] = attributes.schema.field(name).type
         voted = set() if votes is None else self._vote(votes, meaning)
-        for row in attributes.to_pylist():
-            product = meaning(row["product"])
-            if product is None:
+        labels = attributes["product"].to_pylist()
+        products = [meaning(label) for label in labels]
+        rows = [None if p is None else self.rows.setdefault(str(p), {"product": p}) for p in products]
+        texts = [str(label) for label in labels], [str(product) for product in products]
+        for name in attributes.column_names:
+            if name != "product":
+                self._describe(name, rows, *texts, attributes[name].to_pylist(), voted)
+
+    def _describe(
+        self,
+        column: str,
+        rows: list[dict[str, Any] | None],
+        labels: list[str],
+        products: list[str],
+        values: list[Any],
+        voted: set[tuple[str, str]],
+    ) -> None:
+        """Take in one column: its value for each label and the product that the label means, with that one's row."""
+        empty: dict[str, bool] = {}
+        for row, label, product, value in zip(rows, labels, products, values, strict=True):
+            if row is None or value is None:
                 continue
-            known = self.rows.setdefault(str(product), {"product": product})
-            for name, value in row.items():
-                if name == "product" or value is None or is_nothing(value):
+            if isinstance(value, str):
+                if value not in empty:
+                    empty[value] = is_nothing(value)
+                if empty[value]:
                     continue
-                if isinstance(value, str) and (str(row["product"]), name) not in voted:
-                    self._count(str(product), name, {value: 1.0}, 1)
-                known[name] = self._winner(str(product), name, value)
+                counted = (label, column) in voted
+                if not counted and (product, column) not in self.votes:
+                    self.votes[product, column] = {value: 1.0}
+                elif not counted:
+                    self._count(product, column, {value: 1.0}, 1)
+            row[column] = self._winner(product, column, value)
 
     def _vote(self, votes: pa.Table, meaning: Meaning) -> set[tuple[str, str]]:
         """Count votes; for which products and columns there were some."""

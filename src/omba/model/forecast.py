@@ -165,8 +165,12 @@ class Forecast:
 
     def learn(self, vectors: Vectors, evidence: Evidence, offsets: Longs, items: Rows) -> None:
         """Count a window for the pairs that are watched, before the model and the evidence learn it."""
-        offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
         self.hold(vectors, evidence)
+        self.follow(offsets, items)
+
+    def follow(self, offsets: Longs, items: Rows) -> None:
+        """Count a window for the pairs that are watched; neither vectors nor evidence are looked at."""
+        offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
         if self.cohort is not None:
             self.cohort.watch(offsets, items)
         self.judge(np.bincount(items, minlength=len(self.recent)), len(offsets) - 1)

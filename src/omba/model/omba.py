@@ -70,7 +70,7 @@ class OMBA(Answers):
     seed
         Start of all random numbers.
     threads
-        1 is reproducible bit for bit, and 2 where products have categories; more learn at once, without locks.
+        1 and 2 learn the same, bit for bit; more share the tables without locks.
     power
         Negatives are drawn by purchases to this power.
     user_share
@@ -296,22 +296,21 @@ class OMBA(Answers):
         return self.prices.fit() if self.value == "fit" else self.value  # type: ignore[return-value]
 
     def _predict(self, window: WindowRows, rng: np.random.Generator) -> None:
-        """Predict the window with what was known until now: the forecast of lifts and the weights of the clues learn
-        from how well they did, each for itself."""
-        rows = window.offsets, window.items
-        foretell = partial(self.forecast.learn, self.product_vectors, self.evidence, *rows)
-        run([partial(self._ask, window, rng), foretell] if self.clues else [foretell], self.threads)
+        """Predict the window with what was known until now: the weights of the clues learn from how well they did, and
+        the forecast of lifts draws the pairs it will be judged by, each for itself."""
+        jobs: list[Job] = [partial(self.forecast.hold, self.product_vectors, self.evidence)]
+        if self.clues:
+            drawn = np.random.default_rng([self.seed, self.n_windows, 4])
+            asking = partial(self.questions.learn, self, window, len(window.users), drawn)
+            jobs = [asking, partial(self._weigh_clues, window, rng), *jobs]
+        run(jobs, self.threads)
 
-    def _ask(self, window: WindowRows, rng: np.random.Generator) -> None:
-        """Fit the weights of all questions to some of the window's baskets."""
+    def _weigh_clues(self, window: WindowRows, rng: np.random.Generator) -> None:
+        """Fit the weights of the clues to some of the window's baskets: hide a product of each and look for it."""
         many = np.flatnonzero(np.diff(window.offsets) > 1)
-        if len(many):
-            self._weigh_clues(window, rng.permutation(many), rng)
-        self.questions.learn(self, window, len(window.users), np.random.default_rng([self.seed, self.n_windows, 4]))
-
-    def _weigh_clues(self, window: WindowRows, baskets: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Fit the weights of the clues to the first of these baskets: hide a product of each and look for it."""
-        chosen = baskets[:QUERIES]
+        if len(many) == 0:
+            return
+        chosen = rng.permutation(many)[:QUERIES]
         state = rng.integers(1, 2**63, size=2).astype(np.uint64)
         offsets, context, candidates = hide(window.offsets, window.items, chosen, NEGATIVES, state)
         self.blend.learn(self.describe(offsets, context, window.users[chosen], candidates))
@@ -326,7 +325,10 @@ class OMBA(Answers):
         for level, (space, rows) in enumerate(zip(self.spaces, levels, strict=True)):
             space.count(rows)
             jobs += self._passes(level, space, rows, rng)
-        run([*jobs, partial(self._count, window)], self.threads)
+        jobs.append(partial(self._count, window))
+        if self.n_windows:
+            jobs.append(partial(self.forecast.follow, window.offsets, window.items))
+        run(jobs, self.threads)
         self.sets.look(self.product_vectors, self.evidence)
 
     def _count(self, window: WindowRows) -> None:
@@ -343,7 +345,7 @@ class OMBA(Answers):
     def _pace(self) -> Pace:
         return Pace(
             self.negatives, self.learning_rate, self.tau, self.epochs, self.power,
-            self.user_share, self.user_targets, max(1, self.threads // len(self.spaces)),
+            self.user_share, self.user_targets, 1 if self.threads <= 2 else max(1, self.threads // len(self.spaces)),
         )  # fmt: skip
 
     # Keeping.

@@ -167,7 +167,7 @@ class OMBA(model.OMBA):
         hidden, asked = (_join_rows(results, kind) for kind in ("query", "asked"))
         if len(hidden.users):
             rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
-            self._weigh_clues(hidden, rng.permutation(len(hidden.users)), rng)
+            self._weigh_clues(hidden, rng)
         self.questions.learn(self, asked, baskets, np.random.default_rng([self.seed, self.n_windows, 4]))
 
     def _judge(self, builder: PayloadBuilder, results: list[Arrays], sold: NDArray[np.int64], baskets: int) -> None:
