@@ -37,7 +37,7 @@ GOOD = 0.60
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "passes": [(space, "learn_baskets")],
-    "forecast": [(forecast.Forecast, "learn")],
+    "forecast": [(forecast.Forecast, "hold"), (forecast.Forecast, "follow")],
     "clues of a score": [(omba.OMBA, "_weigh_clues")],
     "questions over the catalogue": [(questions.Questions, "learn")],
     "sets": [(sets.Sets, "update"), (sets.Sets, "look")],

@@ -56,9 +56,9 @@ SETTINGS = {
     for setting in (
         Setting("dim", 300, "length of each vector", 2, 4096),
         Setting("learning_rate", 0.1, "η of Eq. 8, before AdaGrad", 1e-6, 10.0),
-        Setting("negatives", 5, "negatives drawn for each product", 1, 100),
+        Setting("negatives", 3, "negatives drawn for each product", 1, 100),
         Setting("tau", 0.1, "how much a basket the model agrees with slows its own learning (Eq. 8)", 0.0, 100.0),
-        Setting("epochs", 5, "passes over each window", 1, 1000),
+        Setting("epochs", 3, "passes over each window", 1, 1000),
         Setting("seed", 0, "start of all random numbers", 0, 2**63 - 1),
         Setting("threads", 1, "1 and 2 learn the same, bit for bit; more share the tables without locks", 1, 256),
         Setting("power", 0.75, "negatives are drawn by purchases to this power", 0.0, 2.0),

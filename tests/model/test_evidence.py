@@ -186,3 +186,13 @@ def test_a_sample_of_pairs_is_the_same_wherever_they_stand_in_the_table() -> Non
     again = Evidence.from_state(evidence.state()).sample(2_000, seed=5)
     assert np.array_equal(np.array([a, b]), np.array(again))
     assert not np.array_equal(a[:100], evidence.sample(2_000, seed=6)[0][:100])
+
+
+def test_what_is_let_go_does_not_depend_on_how_many_counts_are_looked_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = world(6_000, 1_500)
+    usual = counted(lists)
+    monkeypatch.setattr(module, "SMALL_COUNTS", 2)
+    other = counted(lists)
+    assert usual.let_go > 0
+    for name, array in usual.state().items():
+        assert np.array_equal(array, other.state()[name]), name

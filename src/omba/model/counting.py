@@ -154,6 +154,36 @@ def insert(keys: Words, values: Words, table: Words) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def count_most(table: Words, numbers: Longs) -> None:
+    """How many pairs can have been seen once, twice and so on at most; in the last place those seen oftener too."""
+    last = np.uint64(len(numbers) - 1)
+    for slot in range(0, len(table), 2):
+        if table[slot] != EMPTY:
+            numbers[min((table[slot + 1] & COUNT) + (table[slot + 1] >> MISSED), last)] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def move(table: Words, bound: int, trace: Words, other: Words) -> int:
+    """Move pairs that can have been seen more than `bound` times to an empty table; of the others a trace is left.
+
+    Both tables are in the order of the keys' hashes, so neither is read or written here and there. Returns how many
+    were moved.
+    """
+    slots, moved, least = len(other) // 2, 0, np.uint64(bound)
+    for at in range(0, len(table), 2):
+        key, value = table[at], table[at + 1]
+        if key == EMPTY:
+            continue
+        if (value & COUNT) + (value >> MISSED) > least:
+            slot = locate(other, home(slots, key), key)
+            other[slot], other[slot + ONE] = key, value
+            moved += 1
+        else:
+            check_trace(trace, key, True)
+    return moved
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error: int, place: Longs) -> int:
     """Add counts to keys from `place[0]` on, as `count_pairs` would; stop where `free` slots are used up."""
     slots, used = len(table) // 2, 0
@@ -170,13 +200,6 @@ def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error
         table[slot + ONE] += np.uint64(counts[place[0]])
         place[0] += 1
     return used
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def mark(keys: Words, trace: Words) -> None:
-    """Leave a trace of each key."""
-    for key in keys:
-        check_trace(trace, key, True)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

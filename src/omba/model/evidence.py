@@ -29,6 +29,8 @@ LOAD = 0.75
 LEAST = 10_000
 """Smallest table: the pairs of one product of a basket must fit the quarter that is let go."""
 TRACE_BITS = 32
+SMALL_COUNTS = 1_024
+"""Counts among which the bound is looked for; pairs are let go at a count of a few."""
 
 
 class Evidence:
@@ -213,19 +215,27 @@ class Evidence:
         Both take time in proportion to the table, but come only once so many pairs have come in that a pair
         pays for a few slots.
         """
-        keys, values = self._entries()
         if self._slots < self._most_slots:
-            self._refill(keys, values)
+            self._move(min(2 * self._slots, self._most_slots), 0)
             return
-        most = (values & counting.COUNT) + (values >> counting.MISSED)
+        numbers = np.zeros(SMALL_COUNTS, np.int64)
+        counting.count_most(self._table, numbers)
         # The lowest bound under which at least a quarter falls, so that the next time is far away.
-        bound = np.partition(most, len(most) // 4)[len(most) // 4]
-        keep = most > bound
+        bound = int(np.searchsorted(np.cumsum(numbers), self.n_pairs // 4, side="right"))
+        if bound == SMALL_COUNTS - 1:
+            values = self._entries()[1]
+            most = (values & counting.COUNT) + (values >> counting.MISSED)
+            bound = int(np.partition(most, len(most) // 4)[len(most) // 4])
         if not len(self._trace):
             self._trace = np.zeros(self.capacity * TRACE_BITS // 512 * counting.BLOCK, np.uint64)
-        counting.mark(keys[~keep], self._trace)
-        self.let_go = max(self.let_go, int(bound))
-        self._refill(keys[keep], values[keep])
+        self.let_go = max(self.let_go, bound)
+        self._move(self._most_slots, bound)
+
+    def _move(self, slots: int, bound: int) -> None:
+        """Go on with a table of so many slots, without the pairs that were seen `bound` times at most."""
+        table = empty_table(slots)
+        self.n_pairs = counting.move(self._table, bound, self._trace, table)
+        self._table = table
 
     def _refill(self, keys: Words, values: Words) -> None:
         wanted = max(FIRST_SLOTS, int(2 * len(keys) / LOAD) + 1)

@@ -43,11 +43,11 @@ class RowIndex:
     def take(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
         """The row of each code, with new rows for labels not met before; −1 stays −1."""
         known = self._translation(theirs)
-        present = np.unique(codes)
-        present = present[present >= 0]
-        missing = present[known[present] < 0]
-        if len(missing):
-            known[missing] = self.rows_of(theirs.take(missing.tolist()))
+        rows = _translate(known, codes)
+        missing = np.unique(codes[(rows < 0) & (codes >= 0)])
+        if len(missing) == 0:
+            return rows
+        known[missing] = self.rows_of(theirs.take(missing.tolist()))
         return _translate(known, codes)
 
     def find(self, codes: NDArray[np.int32], theirs: Vocabulary) -> NDArray[np.int32]:
@@ -117,6 +117,7 @@ def roll_up(
     basket = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     above = parents[items].astype(np.int64)
     width = int(parents.max(initial=0)) + 1
-    keys = np.unique((basket * width + above)[above >= 0])
+    keys = np.sort((basket * width + above)[above >= 0])
+    keys = keys[np.diff(keys, prepend=-1) != 0]
     starts = np.searchsorted(keys, np.arange(len(offsets)) * width)
     return starts.astype(np.int64), (keys % width).astype(np.int32)

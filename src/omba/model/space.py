@@ -123,12 +123,14 @@ class Space:
         """Sales that fade from day to day."""
         self.today = 0
         """The last day that was counted."""
+        self._sales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 
     def grow(self, products: int, users: int) -> None:
         """Make room for new units."""
         self.products.grow(products)
         self.users.grow(users)
         self.memory.grow(users)
+        self._sales = None
         self.counts = np.append(self.counts, np.zeros(products - len(self.counts), np.int64))
         self.user_counts = np.append(self.user_counts, np.zeros(users - len(self.user_counts), np.int64))
         self.recent = np.append(self.recent, np.zeros(products - len(self.recent)))
@@ -147,6 +149,7 @@ class Space:
         """Add what was sold from one day to another; what was sold before fades."""
         if self.counts.any():
             self.recent *= RECENT ** min(max(first - self.today, 0), 1_000)
+        self._sales = None
         self.counts += sold
         self.recent += sold
         self.today = max(self.today, last)
@@ -182,15 +185,21 @@ class Space:
         known = queries.context >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[queries.offsets]
         features = np.empty((*queries.candidates.shape, len(CLUES)), np.float32)
-        share = self.shares()
-        trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
         describe(
             offsets, queries.context[known], queries.users, queries.candidates,
             self.products.vectors, self.users.vectors,
-            share.astype(np.float32), trend.astype(np.float32), self.memory.habits(), self.today + 1,
+            *self.sales(), self.memory.habits(), self.today + 1,
             SHARPNESS, PRIOR, features,
         )  # fmt: skip
         return features
+
+    def sales(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The share of all sales of each product, and its trend; worked out once until more is counted."""
+        if self._sales is None:
+            share = self.shares()
+            trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
+            self._sales = share.astype(np.float32), trend.astype(np.float32)
+        return self._sales
 
     def shares(self) -> NDArray[np.float64]:
         """The share of all sales of each product, as if each had been sold half a time more."""
@@ -216,5 +225,5 @@ class Space:
         self.products.load(state["products"], state["squares"])
         self.users.load(state["users"], state["user_squares"])
         self.counts, self.user_counts = state["counts"], state["user_counts"]
-        self.recent, self.today = state["recent"], int(state["today"][0])
+        self.recent, self.today, self._sales = state["recent"], int(state["today"][0]), None
         self.memory.load({name.removeprefix("memory_"): state[name] for name in state if name.startswith("memory_")})
