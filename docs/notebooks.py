@@ -54,6 +54,18 @@ def run_cell(source: str, names: dict[str, Any], count: int) -> list[dict[str, A
     return outputs
 
 
+def lacking(path: Path) -> str:
+    """What a notebook needs and this machine does not have, in a sentence; nothing where all is there."""
+    if path.stem == "on-spark":
+        from omba.spark.cluster import check
+
+        try:
+            check()
+        except omba.errors.OmbaError as error:
+            return str(error)
+    return ""
+
+
 def text_of(notebook: dict[str, Any]) -> list[str]:
     """What each cell shows, as text."""
     shown = []
@@ -93,7 +105,9 @@ def main(names: list[str]) -> None:
     with prepared():
         for path in sorted(LEARN.glob("*.ipynb")):
             if not names or path.stem in names:
-                print(path.stem, flush=True)
+                print(path.stem, missing := lacking(path), flush=True)
+                if missing:
+                    continue
                 notebook = run(json.loads(path.read_text()))
                 path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
 

@@ -69,6 +69,8 @@ def test_the_notebooks_print_what_they_show():
 
     with notebooks.prepared():
         for path in sorted(notebooks.LEARN.glob("*.ipynb")):
+            if notebooks.lacking(path):
+                continue
             kept = json.loads(path.read_text())
             shown = notebooks.text_of(kept)
             for old, new in zip(shown, notebooks.text_of(notebooks.run(kept)), strict=True):
@@ -113,6 +115,15 @@ def test_every_page_of_the_navigation_is_there():
     pages = {path.relative_to(DOCS).as_posix() for kind in ("md", "ipynb") for path in DOCS.rglob(f"*.{kind}")}
 
     assert listed <= pages
+
+
+def test_every_notebook_is_listed_and_says_where_to_go_next():
+    index, site = (DOCS / "learn/index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
+
+    for path in (DOCS / "learn").glob("*.ipynb"):
+        assert f"({path.name})" in index
+        assert f"learn/{path.name}" in site
+        assert re.search(r"\]\([^)]+\.(ipynb|md)\)", path.read_text()), path.name
 
 
 def test_every_public_name_is_in_the_reference():
