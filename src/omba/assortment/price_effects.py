@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from omba.baskets import Label
 
@@ -207,6 +206,8 @@ def compare(
     freedom = sum(free for _, free in parts)
     if freedom < FREEDOM:
         return None
+    from scipy.special import stdtrit
+
     away = float(-stdtrit(freedom, TAIL)) * np.sqrt(variance * max(sum(far for far, _ in parts) / freedom, 1.0))
     return factor, float(factor * np.exp(-away)), float(factor * np.exp(away))
 

@@ -24,7 +24,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc
 
 from omba.assortment.families import Families
 from omba.assortment.habits import BuyingHabits
@@ -216,6 +215,8 @@ def calibrate(expected: Floats, observed: Floats) -> Curve:
 
 def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:
     """How likely a lift is above `FACTOR`, and below its inverse, given a count and what was expected."""
+    from scipy.special import gammainc
+
     above = 1.0 - gammainc(PRIOR + count, FACTOR * (PRIOR + expected))
     below = gammainc(PRIOR + count, (PRIOR + expected) / FACTOR)
     return above, below

@@ -108,8 +108,9 @@ class Descriptions:
                     continue
                 counted = (label, column) in voted
                 if not counted and (product, column) not in self.votes:
-                    self.votes[product, column] = {value: 1.0}
-                elif not counted:
+                    self.votes[product, column], row[column] = {value: 1.0}, value
+                    continue
+                if not counted:
                     self._count(product, column, {value: 1.0}, 1)
             row[column] = self._winner(product, column, value)
 

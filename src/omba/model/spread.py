@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from omba.model.likelihood import NORMAL, TAIL
 
@@ -40,6 +39,8 @@ class Spread:
 
     def factors(self) -> Floats:
         """The factor of the variance for each kind of pair, for the low end and the high one."""
+        from scipy.special import ndtr
+
         start = ndtr(-NORMAL * np.sqrt(FACTORS))
         rate = (self.missed + NEUTRAL * start) / (self.due + NEUTRAL * TAIL)[:, :, None]
         # Wider intervals miss less; the share of what is due falls through 1 somewhere, or lies beyond the row.

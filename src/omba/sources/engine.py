@@ -9,8 +9,6 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 STREAM_MEMORY = "1GB"
 """What DuckDB may hold while a file is streamed; beyond it, it sorts on disk."""
 
@@ -22,6 +20,9 @@ class Engine:
     """DuckDB with nothing to configure: UTC, no downloads, and with `bounded` a bound on its memory."""
 
     def __init__(self, bounded: bool) -> None:
+        # Here, since commands that read no file should not wait for it.
+        import duckdb
+
         self.folder = Path(tempfile.mkdtemp(prefix="omba-"))
         remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         config: dict[str, Any] = {

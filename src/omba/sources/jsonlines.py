@@ -7,8 +7,6 @@ import re
 from glob import escape
 from pathlib import Path
 
-import duckdb
-
 from omba.errors import InputError
 from omba.sources.engine import Engine, identifier, literal
 from omba.sources.files import FileSource, open_text, unpack, utf8_error
@@ -21,6 +19,8 @@ class JsonLines(FileSource):
     """One or more files of JSON objects."""
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
+        import duckdb
+
         super().__init__(paths, engine)
         self.files = ", ".join(literal(escape(str(unpack(path, engine)))) for path in paths)
         try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from glob import escape
 from pathlib import Path
 
-import duckdb
-
 from omba.errors import InputError
 from omba.sources.engine import Engine, identifier, literal
 from omba.sources.files import FileSource, unpack
@@ -23,6 +21,8 @@ class Parquet(FileSource):
     """One or more Parquet files; columns are matched by name."""
 
     def __init__(self, paths: list[Path], engine: Engine) -> None:
+        import duckdb
+
         super().__init__(paths, engine)
         files = ", ".join(literal(escape(str(unpack(path, engine, PARQUET.seeks)))) for path in paths)
         self.sql = f"read_parquet([{files}], union_by_name = true, binary_as_string = true)"

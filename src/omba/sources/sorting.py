@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -166,6 +165,8 @@ class SortedStream(BasketStream):
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
+        import duckdb
+
         try:
             yield
         except duckdb.OutOfMemoryException:
