@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from omba.model import OMBA
     from omba.patterns import itemsets
     from omba.rules.association import association_rules
-    from omba.rules.from_model import mine_rules
+    from omba.rules.from_model import coming_up, mine_rules
     from omba.sources import read_baskets, stream_baskets
     from omba.sources.check import check
 
@@ -22,6 +22,7 @@ __all__ = [
     "association_rules",
     "baselines",
     "check",
+    "coming_up",
     "datasets",
     "errors",
     "evaluate",
@@ -42,6 +43,7 @@ _HOMES = {
     "Baskets": "omba.baskets",
     "association_rules": "omba.rules.association",
     "check": "omba.sources.check",
+    "coming_up": "omba.rules.from_model",
     "evaluate": "omba.evaluation",
     "itemsets": "omba.patterns",
     "mine_rules": "omba.rules.from_model",

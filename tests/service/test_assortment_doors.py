@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import omba
+from omba.datasets.planted_shop import CHRISTMAS, planted_shop
 from serving import served
 
 DINNERS = (("hot dogs", "buns"), ("tacos", "sauce"))
@@ -72,3 +73,44 @@ def test_bundles_have_what_to_expect_and_the_discount_that_breaks_even(client):
     assert first["expected_baskets_low"] < first["expected_baskets"] < first["expected_baskets_high"]
     assert first["break_even"] == pytest.approx(0.2)
     assert client.get("/bundles", params={"by": "fame"}).status_code == 422
+
+
+@pytest.fixture(scope="module")
+def seasonal(tmp_path_factory):
+    """A shop of two years at the beginning of November."""
+    folder = tmp_path_factory.mktemp("seasons")
+    baskets = planted_shop(baskets=6_000).baskets.between(None, "2021-11-05")
+    omba.OMBA(dim=8, epochs=1, clues=False, pairs=20_000).fit(baskets, every="14d").save(folder)
+    with served(folder) as client:
+        yield client
+
+
+def test_what_comes_up_is_told_by_the_same_weeks_a_year_ago(seasonal, client):
+    answer = seasonal.get("/coming-up", params={"weeks": 6}).json()
+
+    assert answer["known"]
+    assert {*answer["rules"][0]["products"]} == {*CHRISTMAS}
+    assert answer["rules"][0]["season"] == "Nov–Dec"
+    unknown = client.get("/coming-up").json()
+    assert (unknown["known"], unknown["rules"]) == (False, [])
+
+
+def test_the_calendar_tells_when_families_and_rules_are_sold(seasonal, client):
+    rules = seasonal.get("/calendar", params={"of": "rules"}).json()
+    towels = seasonal.get("/calendar", params={"season": "all", "q": "towel"}).json()
+
+    assert {*CHRISTMAS} in [{*row["products"]} for row in rules["rows"]]
+    assert all(row["season"] and len(row["rates"]) == 26 for row in rules["rows"])
+    assert rules["year_known"]
+    assert (towels["total"], towels["seasonal"]) == (1, 0)
+    assert client.get("/calendar").json()["rows"] == [], "days without a date have no time of year"
+
+
+def test_rules_have_a_season_that_can_be_asked_for(seasonal):
+    def seasons(**asked):
+        return {rule["season"] for rule in seasonal.get("/rules", params={"limit": 300, **asked}).json()["rules"]}
+
+    assert seasons(season="none") == {""}
+    assert "Nov–Dec" in seasons(season="Dec")
+    assert "" not in seasons(season="any")
+    assert seasonal.get("/rules", params={"season": "monsoon"}).status_code == 422

@@ -12,6 +12,7 @@ from omba.cli.ask import rank, similar
 from omba.cli.backup import backup, restore
 from omba.cli.bundles import bundles
 from omba.cli.check import check
+from omba.cli.coming_up import coming_up
 from omba.cli.demo import demo
 from omba.cli.diff import diff
 from omba.cli.doctor import doctor
@@ -41,6 +42,7 @@ for command in (
     rules,
     families,
     bundles,
+    coming_up,
     substitutes,
     complements,
     prices,

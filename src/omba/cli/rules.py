@@ -105,8 +105,28 @@ def _add_notes(model: OMBA, found: Rules, shown: bool) -> None:
         terminal.say(UNJUDGED, "dim")
     if shown and (note := say_bound(found)):
         terminal.show(note, "dim")
+    if shown and (warning := warn_of_seasons(found)):
+        terminal.show(warning, "dim")
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")
+
+
+def warn_of_seasons(found: Rules) -> str:
+    """A warning where rules hold for a few weeks of the year alone, and whether the forecast knows; else nothing."""
+    seasonal = [season for season in found.seasons if season]
+    if not seasonal:
+        return ""
+    outlook = found.catalogue.outlook
+    told = (
+        "What is expected goes by the same weeks a year ago."
+        if outlook is not None and outlook.known
+        else "Less than a year is known, so whether their season comes again cannot be told."
+    )
+    months = max(set(seasonal), key=seasonal.count)
+    return (
+        f"{len(seasonal)} of these {count_of(len(found), 'rule')} are of a season only, such as {months}: "
+        f"--season none leaves them out. {told}"
+    )
 
 
 def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:

@@ -6,21 +6,25 @@ most of its baskets, though they hold a small part of all baskets. A rule's bask
 its products' sales do together: in fortnight f, n_f of all baskets and n_af and n_bf of the two products let expect
 n_af · n_bf / n_f, times a lift that does not matter here.
 
-What came into the shop within the season it would have may as well be new, and has none yet.
+What came into the shop within the season it would have may as well be new, and has none yet. What the coming weeks
+will bring, by the same weeks a year ago, is told by `outlook`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from omba.model.outlook import DAYS, Outlook
+
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-FORTNIGHTS, DAYS = 26, 14
+FORTNIGHTS = 26
 FADE = 0.5
 """What a basket weighs a year later."""
 LONGEST = 6
@@ -33,6 +37,9 @@ SEEN = 13
 """Fortnights of the year that must have been seen before anything is said."""
 NEVER, UNMET = np.iinfo(np.int32).max, -100_000
 """The first fortnight of a product that was never sold, and the year of a fortnight that never was."""
+PERIOD = 1 / 3
+"""The next period, against the time so far, as in the forecast."""
+STATE = ("sold", "first", "baskets", "year", "earlier", "earlier_baskets")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -54,6 +61,9 @@ class Seasons:
         self.baskets = np.zeros(FORTNIGHTS)
         self.year = np.full(FORTNIGHTS, UNMET, np.int64)
         """The year each fortnight was last met in, from 1970 on."""
+        self.earlier = np.zeros((0, FORTNIGHTS), np.float32)
+        """Of `sold`, and below of `baskets`, what is of years before the one the fortnight was last met in."""
+        self.earlier_baskets = np.zeros(FORTNIGHTS)
 
     def learn(self, offsets: Longs, items: Rows, days: NDArray[np.integer[Any]], products: int) -> None:
         """Count a window: `days` are those of its baskets, from 1970 on, and `products` how many are known by now."""
@@ -80,6 +90,7 @@ class Seasons:
         more = products - len(self.first)
         if more > 0:
             self.sold = np.concatenate([self.sold, np.zeros((more, FORTNIGHTS), np.float32)])
+            self.earlier = np.concatenate([self.earlier, np.zeros((more, FORTNIGHTS), np.float32)])
             self.first = np.append(self.first, np.full(more, NEVER, np.int32))
 
     def _come_round(self, year: int, place: int) -> None:
@@ -89,6 +100,7 @@ class Seasons:
                 share = FADE ** (year - int(self.year[place]))
                 self.sold[:, place] *= np.float32(share)
                 self.baskets[place] *= share
+                self.earlier[:, place], self.earlier_baskets[place] = self.sold[:, place], self.baskets[place]
             self.year[place] = year
 
     def of(self, sets: ArrayLike) -> list[str]:
@@ -101,21 +113,55 @@ class Seasons:
         there = rows < len(self.first)
         known = np.where(there, rows, 0)
         sold = np.where(there[:, :, None], self.sold[known], 0.0)
-        start, length = find_seasons(sold.prod(axis=1) / all_baskets ** (rows.shape[1] - 1), self.baskets)
-        now = int((self.year * FORTNIGHTS + np.arange(FORTNIGHTS)).max())
+        profiles = sold.prod(axis=1) / all_baskets ** (rows.shape[1] - 1)
         first = np.where(there, self.first[known], NEVER).max(axis=1)
+        return self._names(profiles, first, sold.sum(axis=2).min(axis=1) >= ENOUGH)
+
+    def of_groups(self, groups: Sequence[NDArray[np.integer[Any]]]) -> list[str]:
+        """The season of the products of each group taken as one, "" where there is none."""
+        if not len(groups) or (self.baskets > 0).sum() < SEEN:
+            return [""] * len(groups)
+        sold = self.sold_of(groups)
+        first = np.array([self.first[rows[rows < len(self.first)]].min(initial=NEVER) for rows in groups])
+        return self._names(sold, first, sold.sum(axis=1) >= ENOUGH)
+
+    def sold_of(self, groups: Sequence[NDArray[np.integer[Any]]]) -> Floats:
+        """The sales of the products of each group added up, by fortnight."""
+        known = len(self.sold)
+        sold = [self.sold[rows[rows < known]].sum(axis=0, dtype=np.float64) for rows in groups]
+        return np.array(sold, np.float64).reshape(len(groups), FORTNIGHTS)
+
+    def _names(self, profiles: Floats, first: Longs, enough: NDArray[np.bool_]) -> list[str]:
+        """The season of each profile in words, "" where it has none, is new or too rare to tell."""
+        start, length = find_seasons(profiles, self.baskets)
+        now = self.now
         new = (now - first < length) & ((now % FORTNIGHTS - start) % FORTNIGHTS < length)
-        told = (length > 0) & ~new & (sold.sum(axis=2).min(axis=1) >= ENOUGH)
+        told = (length > 0) & ~new & enough
         return [name(s, n) if tell else "" for s, n, tell in zip(start.tolist(), length.tolist(), told, strict=True)]
+
+    @property
+    def now(self) -> int:
+        """The fortnight that was met last, counted on from year to year."""
+        return int((self.year * FORTNIGHTS + np.arange(FORTNIGHTS)).max())
+
+    def outlook(self, ahead: int | None = None) -> Outlook:
+        """What the same weeks a year ago say of the next `ahead` fortnights; of a third of the time so far, if None."""
+        met = self.first[self.first < NEVER]
+        if ahead is None:
+            ahead = round((self.now - int(met.min()) + 1) * PERIOD) if len(met) else 1
+        return Outlook(self, int(np.clip(ahead, 1, FORTNIGHTS)))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
-        return {"sold": self.sold, "first": self.first, "baskets": self.baskets, "year": self.year}
+        return {name: getattr(self, name) for name in STATE}
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`; nothing, where a model was saved before it had seasons."""
         for name, array in state.items():
             setattr(self, name, array)
+        if len(self.earlier) < len(self.sold):
+            # Saved before earlier years were told apart: what was counted is taken to be of this one.
+            self.earlier = np.zeros_like(self.sold)
 
 
 def fortnights(days: NDArray[np.integer[Any]]) -> Longs:

@@ -124,6 +124,8 @@ class Candidates:
         amounts = unknown if given.catalogue.amounts is None else given.catalogue.amounts
         spent = np.asarray(amounts[self.antecedents].sum(axis=1) + amounts[self.consequent], np.float64)
         chance = self.n_a.astype(np.float64) * given.counts[self.consequent] / given.n_baskets
+        if given.catalogue.outlook is not None:
+            chance *= given.catalogue.outlook.chance(np.column_stack([self.antecedents, self.consequent]))
         return worth(column, self.count, chance, lambda name: np.asarray(getattr(self, EXPECTED[name])), spent)
 
     def value(self, given: MiningInput) -> Floats:

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from omba.assortment.families import Families
 from omba.assortment.relations import Relations
@@ -28,6 +29,31 @@ COMPARED = 2_000
 """Names that an unknown one is compared with: to compare it with all would take seconds of a large shop."""
 
 Places = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class SalesOutlook(Protocol):
+    """What the same weeks a year ago say of the coming ones."""
+
+    ahead: int
+
+    @property
+    def met(self) -> bool: ...
+    @property
+    def known(self) -> bool: ...
+    @property
+    def moves(self) -> NDArray[np.bool_]: ...
+    @property
+    def part_of_time(self) -> float: ...
+    @property
+    def weights(self) -> Floats: ...
+    def day(self, place: int) -> np.datetime64: ...
+    def begins(self, sets: ArrayLike) -> list[np.datetime64]: ...
+    def profile(self, rows: ArrayLike) -> Floats: ...
+    def rates_of(self, groups: Sequence[NDArray[np.integer]]) -> Floats: ...
+    def seasons_of(self, groups: Sequence[NDArray[np.integer]]) -> list[str]: ...
+    def factors(self, sets: ArrayLike) -> tuple[Floats, Floats]: ...
+    def chance(self, sets: ArrayLike) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +83,8 @@ class Catalogue:
         Tells what products are to each other, likewise.
     amounts
         What each product brings in a basket that holds it, price times quantity; None where no prices are known.
+    find_outlook
+        Tells what the same weeks a year ago say of the next period, or of so many fortnights to come.
 
     >>> shop = Catalogue(["green tea", "tea pot", 7], counts=np.array([2, 9, 4]))
     >>> shop.find("7"), shop.search("tea", None, 5)
@@ -73,6 +101,7 @@ class Catalogue:
     find_families: Callable[[], Families] | None = None
     find_relations: Callable[[], Relations] | None = None
     amounts: NDArray[np.floating] | None = None
+    find_outlook: Callable[..., SalesOutlook] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -81,6 +110,11 @@ class Catalogue:
     def families(self) -> Families | None:
         """Which products are variants of one thing; None where that is not known."""
         return None if self.find_families is None else self.find_families()
+
+    @cached_property
+    def outlook(self) -> SalesOutlook | None:
+        """How sales should stand in the next period: by the same weeks a year ago, if it says that they are known."""
+        return None if self.find_outlook is None else self.find_outlook()
 
     def amount(self, product: Label) -> float:
         """What a product brings in a basket that holds it, NaN where that is not known."""
@@ -155,6 +189,18 @@ class Catalogue:
             for place, season in zip(places, self.seasons(rows), strict=True):
                 found[place] = season
         return found
+
+    def chance(self, sets: Sequence[Sequence[Label]]) -> Floats:
+        """By how much baskets with each set will change in the next period by the sales of its products, its last
+        product the consequent; 1 where nothing is known of the time of year."""
+        factors = np.ones(len(sets))
+        if self.outlook is None:
+            return factors
+        for size in {len(labels) for labels in sets}:
+            places = [place for place, labels in enumerate(sets) if len(labels) == size]
+            rows = np.array([[self.rows.get(label, len(self)) for label in sets[place]] for place in places])
+            factors[places] = self.outlook.chance(rows)
+        return factors
 
     # Names.
 

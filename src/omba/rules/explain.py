@@ -283,10 +283,19 @@ class Explainer:
             shoppers=self._shoppers(left, right, most),
             seen=seen,
             names={label: name for label in mentioned if (name := given.catalogue.name(label)) is not None},
-            notes=[*season_note(given.catalogue.season([(given.labels[left], given.labels[right])])[0])]
-            + ([] if given.judged else [UNJUDGED]),
+            notes=[*self._season(one, other)] + ([] if given.judged else [UNJUDGED]),
             count_at_least=bool(count[0] and self._at_least(one, other)[0]),
         )
+
+    def _season(self, one: Rows, other: Rows) -> list[str]:
+        """What the time of year does to a pair."""
+        catalogue = self.given.catalogue
+        season = catalogue.season([(self.given.labels[int(one[0])], self.given.labels[int(other[0])])])[0]
+        outlook = catalogue.outlook
+        if outlook is None or not outlook.known:
+            return season_note(season)
+        chance, factor = outlook.factors(np.column_stack([one, other]))
+        return season_note(season, float(chance[0] * factor[0]))
 
     def _partners(self, row: int) -> tuple[Rows, Counted]:
         if self.partners is not None:
@@ -393,13 +402,26 @@ def outlook(expected: float | None, low: float | None, high: float | None) -> li
     ]
 
 
-def season_note(season: str) -> list[str]:
+def season_note(season: str, times: float | None = None) -> list[str]:
     """A warning that a rule is of a season; none where it is not.
 
-    >>> season_note("Nov–Dec")
-    ['They are mostly sold in Nov–Dec: at other times of the year do not count on it.']
+    `times` is how many times the usual it should be in the next period, by the same weeks a year ago; None where less
+    than a year is known.
+
+    >>> season_note("Nov–Dec")[1]
+    'Less than a year is known, so whether that comes again cannot be told.'
+    >>> season_note("Nov–Dec", 0.1)[1]
+    'By the same weeks a year ago, the next period brings 0.1 times as many of these baskets as usual.'
     """
-    return [f"They are mostly sold in {season}: at other times of the year do not count on it."] if season else []
+    if not season:
+        return []
+    note = f"They are mostly sold in {season}: at other times of the year do not count on it."
+    if times is None:
+        return [note, "Less than a year is known, so whether that comes again cannot be told."]
+    return [
+        note,
+        f"By the same weeks a year ago, the next period brings {times:.1f} times as many of these baskets as usual.",
+    ]
 
 
 def baskets(count: int, at_least: bool = False) -> str:

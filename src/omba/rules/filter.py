@@ -142,7 +142,7 @@ class Filter:
         if self.relation is not None:
             fulfils &= rules["relation"] == self.relation
         if self.season is not None:
-            fulfils &= np.array([self._in_season(season) for season in rules.seasons], bool)
+            fulfils &= np.array([self.in_season(season) for season in rules.seasons], bool)
         for word in self.text.casefold().split():
             fulfils &= np.array([word in text for text in rules.texts], bool)
         return fulfils & self._sides(rules) & self._prices(rules) & self._families(rules)
@@ -164,7 +164,8 @@ class Filter:
             fulfils &= np.array([not members.isdisjoint((*a, *c)) for a, c in rules.sides], bool)
         return fulfils
 
-    def _in_season(self, season: str) -> bool:
+    def in_season(self, season: str) -> bool:
+        """Whether a rule of this season is asked for."""
         if self.season in ("any", "none"):
             return bool(season) == (self.season == "any")
         return self.season in months(season)

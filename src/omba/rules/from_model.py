@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from omba.baskets import Baskets
 from omba.errors import InputError, nearest, shorten
 from omba.rules.catalogue import Catalogue
+from omba.rules.coming_up import WEEKS, ComingUp, find_coming_up
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, StreamEvidence
 from omba.rules.filter import Filter
@@ -59,6 +60,15 @@ def mine_rules(
     return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables)
 
 
+def coming_up(model: OMBA, weeks: int = WEEKS, top: int = 20) -> ComingUp:
+    """What belonged together at this time last year and is about to again, in the coming weeks: the `top` pairs of
+    products of different families that should then be in more baskets than usual, most baskets first.
+
+    Where less than a year is known, `known` is false and there are none: it cannot be told.
+    """
+    return find_coming_up(mining_input(model), weeks, top)
+
+
 def scope_of_families(where: Filter | None, within_families: bool, preset: str) -> Filter:
     """The filter, with rules between families alone unless others are asked for, or the paper's."""
     where = where or Filter()
@@ -82,6 +92,7 @@ def catalogue_of(model: OMBA) -> Catalogue:
         model.assortment.families,
         model.assortment.relations,
         model.prices.amounts if model.prices.known else None,
+        model.seasons.outlook,
     )
 
 

@@ -185,5 +185,4 @@ def _forecast(
     )
     n_b, baskets = given.counts[consequent], (PRIOR + count).astype(np.float64)
     lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / given.n_baskets)
-    low, high = given.interval(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)
-    return similarity, (lift, low, high)
+    return similarity, given.expect_sets(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating]
 Ends = tuple[Floats, Floats]
+Expected = tuple[Floats, Floats, Floats]
+"""The lift to expect, and both ends of its interval."""
 
 Found = TypeVar("Found")
 
@@ -147,14 +149,39 @@ class MiningInput:
         if self.forecast is None:
             unknown = np.full(len(a), np.nan)
             return unknown, unknown, unknown
-        return self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
+        found = self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
+        return self._in_season(np.column_stack([a, b]), found, count + 1.0, self.counts[a], self.counts[b])
 
-    def interval(self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted, n_b: Counted) -> Ends:
-        """Both ends of the 90% interval of the lift expected of each set, which rests on so many baskets."""
+    def _in_season(self, sets: Rows, found: Expected, baskets: Floats, n_a: Counted, n_b: Counted) -> Expected:
+        """What is expected, by the same weeks a year ago where the products' sales move with the time of year.
+
+        There the interval is of the sales a year ago rather than of those of late: what is about to come is hardly sold
+        yet, and what is over has been.
+        """
+        outlook = self.catalogue.outlook
+        if outlook is None or not outlook.known or self.forecast is None:
+            return found
+        chance, factor = outlook.factors(sets)
+        moved = np.flatnonzero((chance != 1.0) | (factor != 1.0))
+        if not len(moved):
+            return found
+        mean, low, high = (np.array(column, np.float64) for column in found)
+        mean[moved] *= factor[moved]
+        low[moved], high[moved] = self.forecast.interval(
+            mean[moved], baskets[moved], n_a[moved], n_b[moved], self.n_baskets, chance[moved]
+        )
+        return mean, low, high
+
+    def expect_sets(self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted, n_b: Counted) -> Expected:
+        """The lift to expect of sets, whose last row is the consequent, and both ends of its 90% interval.
+
+        `lift` is what it was, and rests on so many baskets.
+        """
         if self.forecast is None:
-            return lift, lift
+            return lift, lift, lift
         season = self.forecast.season(sets, self.counts, self.n_baskets)
-        return self.forecast.interval(lift, baskets, n_a, n_b, self.n_baskets, season)
+        low, high = self.forecast.interval(lift, baskets, n_a, n_b, self.n_baskets, season)
+        return self._in_season(sets, (lift, low, high), baskets, n_a, n_b)
 
     @property
     def judged(self) -> bool:

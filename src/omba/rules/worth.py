@@ -1,9 +1,11 @@
 """Worth: how many baskets will hold all products of a rule in the next period, and what those products bring in.
 
 The next period has a third as many baskets as were learned, as in the forecast. If the products go on selling as they
-did, n_a·n_b/n baskets of every n hold both sides by chance, and the expected lift times as many do. The ends of its
-interval, in nine periods of ten, with the chance in the count itself give those of the baskets. What a product brings
-in a basket is its price times the quantity, on average. This is what goes together, not what a promotion would add.
+did, n_a·n_b/n baskets of every n hold both sides by chance, and the expected lift times as many do. Where a year is
+known, products of a season sell as in the same weeks a year ago; where it is not, what sold less of late goes on so.
+The ends of the lift's interval, in nine periods of ten, with the chance in the count itself give those of the baskets.
+What a product brings in a basket is its price times the quantity, on average. This is what goes together, not what a
+promotion would add.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ def worth(name: str, count: NDArray[Any], chance: Floats, lift: Callable[[str], 
 def rule_worth(rules: Rules, name: str) -> Floats:
     """The same of a table of rules."""
     chance = rules.n_a.astype(np.float64) * rules.n_b / max(rules.n, 1)
+    chance *= rules.catalogue.chance([(*a, *c) for a, c in rules.sides])
     return worth(name, rules.count, chance, rules.column, spent(rules))
 
 

@@ -23,6 +23,7 @@ from omba.service.http.tokens import Tokens
 from omba.service.routes import (
     baskets,
     bundles,
+    calendar,
     categories,
     customers,
     families,
@@ -66,7 +67,20 @@ def create_app(
     )  # fmt: skip
     app.state.service = service
     add_problems(app)
-    for module in (status, rules, products, categories, families, bundles, names, map, rank, customers, baskets):
+    for module in (
+        status,
+        rules,
+        products,
+        categories,
+        families,
+        bundles,
+        calendar,
+        names,
+        map,
+        rank,
+        customers,
+        baskets,
+    ):
         app.include_router(module.router)
     add_pages(app)
     for route in app.routes:

@@ -52,7 +52,18 @@ def rules(served: Served, query: Annotated[schemas.RuleParameters, Query()]) -> 
 
 def filter_of(asked: Any) -> Filter:
     """The filter that a request asks for."""
-    named = ("product", "antecedent", "consequent", "category", "min_price", "max_price", "status", "relation", "text")
+    named = (
+        "product",
+        "antecedent",
+        "consequent",
+        "category",
+        "min_price",
+        "max_price",
+        "status",
+        "relation",
+        "text",
+        "season",
+    )
     bounds: dict[str, dict[str, float]] = {"min": {}, "max": {}}
     for end, bound in bounds.items():
         for name in ("length", *(name for name in NUMBERS if name != "price")):

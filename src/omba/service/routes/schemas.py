@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstrai
 from typing_extensions import TypedDict
 
 from omba.assortment.relations import RELATIONS
+from omba.rules.filter import SEASONS
 from omba.service.views.rule_index import FIELDS, NUMBERS
 
 MOST = 1_000
@@ -44,7 +45,7 @@ EXAMPLES: dict[str, Any] = {"status": "observed", "count": 312, "support": 0.012
 
 _fields: dict[str, Any] = {
     name: (
-        {"status": Literal["observed", "rare", "unseen"], "relation": Literal[*RELATIONS] | None}.get(
+        {"status": Literal["observed", "rare", "unseen"], "relation": Literal[*RELATIONS] | None, "season": str}.get(
             name, float | None
         ),
         Field(examples=[EXAMPLES[name]]) if name in EXAMPLES else Field(),
@@ -367,6 +368,9 @@ class _RuleParameters(Strict):
     category: Text | None = None
     status: Literal["observed", "rare", "unseen"] | None = None
     relation: Literal[*RELATIONS] | None = None  # type: ignore[valid-type]
+    season: Literal[*SEASONS] | None = Field(  # type: ignore[valid-type]
+        None, description="Rules of a season, those that hold all year, or those whose season has a month."
+    )
     families: Literal["between", "within", "all"] = Field(
         "between", description="Rules between families of products, a line each; within one; or all of them."
     )

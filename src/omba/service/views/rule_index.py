@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.rules import MEASURES, Filter, Rules
-from omba.rules.rules import OURS, RELATION
+from omba.rules.rules import OURS, RELATION, SEASON
 from omba.rules.table import DEFAULT_ORDER
 from omba.rules.worth import MONEY
 from omba.service.views.rule_key import key_of
 
-COLUMNS = (*MEASURES, *OURS, "price", *MONEY, *RELATION)
+COLUMNS = (*MEASURES, *OURS, "price", *MONEY, *RELATION, SEASON)
 FIELDS = {name.replace(" ", "_"): name for name in COLUMNS if name != "hyper_lift"}
 """What an answer has of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as
 all the others together.)"""
-NUMBERS = tuple(name for name in FIELDS if name not in ("status", "relation"))
+NUMBERS = tuple(name for name in FIELDS if name not in ("status", "relation", SEASON))
 """The fields that can be bounded."""
 OF_TABLE = ("p_adjusted",)
 """Of no meaning but in the table that was mined, and left out of rules made on request."""

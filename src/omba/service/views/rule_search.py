@@ -163,14 +163,15 @@ class RuleSearch:
         total = len(left)
         pairs = None
         bounds = {*where.minimum, *where.maximum}
-        if not bounds | {column} <= {*CHEAP, *OF_PRODUCTS} or where.relation is not None:
+        closely = where.relation is not None or where.season is not None
+        if closely or not bounds | {column} <= {*CHEAP, *OF_PRODUCTS}:
             # A page far down needs as many pairs as lie above it.
             size = max(SHORTLIST, 2 * most)
             few = self._shortlist(pick, size, best=falling == (column not in rising))
             pairs = self.pair_index.candidates(left[few].astype(np.int64), right[few].astype(np.int64), count[few])
             keep = self._within_bounds(pairs, where)
             left, right, count, pairs = left[few][keep], right[few][keep], count[few][keep], pairs.take(keep)
-            total = total if bounds <= {*CHEAP, *OF_PRODUCTS} and where.relation is None else len(left)
+            total = total if bounds <= {*CHEAP, *OF_PRODUCTS} and not closely else len(left)
         mine = self._values(column, left, right, count, pairs)
         theirs = self._kept_values(table, column, inside)
         numbers = rank_numbers(column, np.concatenate([theirs, mine]))
@@ -303,6 +304,11 @@ class RuleSearch:
         if where.relation is not None and relations is not None:
             kind = relations.judge(pairs.antecedents[:, 0], pairs.consequent).kind
             keep &= kind == RELATIONS.index(where.relation)
+        if where.season is not None:
+            seasons = self.given.catalogue.seasons
+            rows = np.column_stack([pairs.antecedents[:, 0], pairs.consequent])
+            told = [""] * len(rows) if seasons is None else seasons(rows)
+            keep &= np.array([where.in_season(one) for one in told], bool)
         for bound, least in ((where.minimum, True), (where.maximum, False)):
             for name, value in bound.items():
                 if name not in CHEAP and name not in OF_PRODUCTS:
