@@ -98,6 +98,16 @@ def test_the_model_tells_substitutes_and_complements(model):
     assert all(0.5 < chance <= 1 for _, chance in model.substitutes("buns"))
 
 
+def test_no_likely_partner_is_passed_over(model):
+    relations, others = model.assortment.relations(), np.arange(len(model.products))
+    for row in others.tolist():
+        near, found = relations.near_product(row)
+        every = relations.judge(np.full(len(others), row), others)
+        for place, _ in enumerate(("complement", "substitute")):
+            assert set(np.flatnonzero(every.chances[:, place] >= 0.5)) == set(near[found.chances[:, place] >= 0.5])
+    assert len(relations.near_product(model.row("coffee"))[0]) < len(others)
+
+
 def test_rules_have_a_relation_and_can_be_filtered_by_it(model):
     rules = omba.mine_rules(model, top=10)
     assert {"relation", "relation_probability"} <= set(rules.to_arrow().column_names)

@@ -41,6 +41,9 @@ LIKELY = 0.5
 """A relation is told where it is likelier than all others together."""
 SAMPLE, SPAN, SELDOM = 20_000, 500, 5
 """Pairs that tell what is typical, how many of them at a time, and the least baskets that their products are in."""
+SILENT = 0.5
+"""Baskets that habits must make of a pair before it can be likelier than not, with none seen, that one replaces the
+other: the gamma distribution has 0.517. That the two belong together is at most 0.2 likely with none seen."""
 FEW, TINY = 3.0, 1e-9
 STRANGERS = 0.5
 """Products of two categories replace each other half as likely."""
@@ -171,15 +174,29 @@ class Relations:
         buyers = self.habits.customers
         return np.asarray(buyers[a] * buyers[b] / max(len(self.habits.visits), 1), np.float64)
 
+    def ready(self) -> Relations:
+        """Work out now what the first question would wait for."""
+        _ = self._typical
+        return self
+
     def judge(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> PairRelations:
         """What the products of each pair are to each other."""
         left, right = np.asarray(a, np.int64), np.asarray(b, np.int64)
         return self._judge(left, right, *self.habits.pairs(left, right))
 
-    def of_product(self, row: int) -> PairRelations:
-        """What every product is to one."""
+    def near_product(self, row: int) -> tuple[Rows, PairRelations]:
+        """The products that one may be bought with or instead of, and what they are to it.
+
+        Those are all that it was bought with, and all that habits would bring together with it often enough for it to
+        tell something that they never were; of any other neither is likely.
+        """
+        habit, customers = self.habits.with_all(row)
         others = np.arange(len(self.counts), dtype=np.int64)
-        return self._judge(np.full(len(others), row), others, *self.habits.with_all(row))
+        same = np.full(len(others), row)
+        expected = self._expectation(same, others, habit)
+        told = expected * self._typical[0](expected) >= SILENT
+        kept = np.flatnonzero(told | (np.asarray(self.pairs(same, others)) > 0))
+        return kept, self._judge(same[kept], kept, habit[kept], customers[kept])
 
     def _judge(self, a: Rows, b: Rows, habit: Floats, customers: Rows) -> PairRelations:
         together = np.asarray(self.pairs(a, b), np.int64)

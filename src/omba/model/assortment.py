@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from omba.assortment.families import FEWEST, Families, find_families
 from omba.assortment.habits import BuyingHabits
 from omba.assortment.name_groups import NameGroups
 from omba.assortment.price_effects import PriceEffect, measure_effect
-from omba.assortment.relations import LIKELY, RELATIONS, Relations
+from omba.assortment.relations import LIKELY, RELATIONS, PairRelations, Relations
 from omba.baskets.alignment import align
 from omba.model.memory import VISITS
 
@@ -43,6 +44,8 @@ class Assortment:
         self._families: Families | None = None
         self._relations: Relations | None = None
         self._habits: BuyingHabits | None = None
+        self._near: tuple[int, NDArray[np.int64], PairRelations] | None = None
+        self._gram: NDArray[np.float32] | None = None
 
     def families(self) -> Families:
         """The families of the model as it is."""
@@ -92,15 +95,34 @@ class Assortment:
         Among those as likely the ones that stand in the same contexts come first: whose vectors lie alike to those of
         all other products.
         """
-        found = self.relations().of_product(row)
-        chances = found.chances[:, RELATIONS.index(kind)].copy()
-        chances[(self.model.product_counts < FEWEST) | (np.arange(len(chances)) == row)] = 0.0
-        likely = np.flatnonzero(chances >= LIKELY)
+        relations = self.relations()
+        near = self._near
+        if near is None or near[0] != row:
+            # A product's page asks for one kind after the other; meanwhile another thread may ask for another product.
+            near = self._near = row, *relations.near_product(row)
+        _, others, found = near
+        chances = found.chances[:, RELATIONS.index(kind)]
+        likely = np.flatnonzero((chances >= LIKELY) & (self.model.product_counts[others] >= FEWEST) & (others != row))
+        others, chances = others[likely], chances[likely]
         vectors = self.model.product_vectors
-        directions = vectors[likely] / (np.linalg.norm(vectors[likely], axis=1, keepdims=True) + 1e-12)
-        alike = directions @ (vectors.T @ (vectors @ vectors[row]))
-        order = np.lexsort((-alike, -np.round(chances[likely], 2)))[:n]
-        return [(int(other), float(chances[other])) for other in likely[order]]
+        directions = vectors[others] / (np.linalg.norm(vectors[others], axis=1, keepdims=True) + 1e-12)
+        alike = directions @ (self.gram() @ vectors[row])
+        order = np.lexsort((-alike, -np.round(chances, 2)))[:n]
+        return [(int(other), float(chance)) for other, chance in zip(others[order], chances[order], strict=True)]
+
+    def ready(self) -> Assortment:
+        """Work out now what a question about a product would wait for."""
+        self.gram()
+        self.relations().ready()
+        return self
+
+    def gram(self) -> NDArray[np.float32]:
+        """The products' vectors times themselves, (dim, dim): by it a vector is compared with all products at once."""
+        self._renew()
+        if self._gram is None:
+            vectors = self.model.product_vectors
+            self._gram = np.asarray(vectors.T @ vectors)
+        return self._gram
 
     def price_effects(self, row: int, partners: Sequence[int] | None, n: int, cheaper: float) -> list[PriceEffect]:
         """What sales of a product and of its partners did while it was cheaper, as far as that can be told.
@@ -128,6 +150,7 @@ class Assortment:
         state = (self.model.n_windows, self.model.n_baskets)
         if state != self._state:
             self._state, self._families, self._relations, self._habits = state, None, None, None
+            self._near, self._gram = None, None
 
     def groups(self) -> NameGroups:
         """What the names of the products say."""

@@ -70,7 +70,7 @@ class Found:
     recall: float
 
 
-@lru_cache(64)
+@lru_cache(256)
 def planes(seed: int, word: int, dim: int) -> Floats:
     """The Gaussian normals of the 64 random planes of a word: always the same for the same seed and word."""
     normals = np.random.default_rng((seed, word)).standard_normal((dim, WORD), dtype=np.float32)

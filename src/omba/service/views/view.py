@@ -96,6 +96,9 @@ class View:
         _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts
         if self.rule_search is not None:
             self.rule_search.ready()
+        if self.model is not None and self.n_baskets:
+            # A product's page has its family and what it is bought with or instead of.
+            self.model.assortment.ready()
         return self
 
     @property
