@@ -13,7 +13,7 @@ from omba.service.server import bind_socket, make_server
 from patience import PATIENCE
 
 WORLD = omba.datasets.synthetic(baskets=2_000, products=120, users=50, days=28, pairs=6, seed=5)
-SMALL = {"dim": 16, "epochs": 2, "pairs": 20_000}
+SMALL = {"dim": 16, "epochs": 2, "negatives": 5, "pairs": 20_000}
 
 
 def learn(folder: Path, world=WORLD, history: str = "week") -> omba.OMBA:
