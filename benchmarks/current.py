@@ -60,9 +60,12 @@ def compare(level: str, quick: bool, peers: bool = True) -> Table:
     for one in others:
         learning.append(time_of(lambda one=one: model.partial_fit(one)))
         mining.append(time_of(lambda one=one: standing.after(model, one)))
-        looking.append(time_of(lambda: omba.mine_rules(model, TOP, antecedents=1)))
+        looking.append(time_of(lambda: omba.mine_rules(model, TOP, antecedents=1, within_families=True)))
     day, refresh, look = median(learning), median(mining), median(looking)
-    same = len(pairs(standing.after(model, one)) & pairs(omba.mine_rules(model, TOP, antecedents=1))) / TOP
+    same = (
+        len(pairs(standing.after(model, one)) & pairs(omba.mine_rules(model, TOP, antecedents=1, within_families=True)))
+        / TOP
+    )
     both = day + refresh
     table.rows += [
         ("OMBA learns the day", day, day / both, "done"),

@@ -48,7 +48,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "passes": [(space, "learn_baskets")],
     "forecast": [(forecast.Forecast, "hold"), (forecast.Forecast, "follow")],
     "clues of a score": [(omba.OMBA, "_weigh_clues")],
-    "questions over the catalogue": [(questions.Questions, "learn")],
+    "questions over the catalogue": [(questions.Questions, name) for name in ("_complete", "_next", "_judge")],
     "sets": [(sets.Sets, "update"), (sets.Sets, "look")],
     "reading a window into rows": [(omba.OMBA, "_read")],
     "evidence": [(evidence.Evidence, "update")],
@@ -151,7 +151,7 @@ def everything(baskets: Baskets, quick: bool) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         data = write_codes(baskets, Path(folder))
         for miner in ("SciPy matrix product",) if quick else ("PyFIM eclat", "rusket eclat", "mlxtend fpgrowth"):
-            one = apart("peers.py", miner, data, 10, seconds=PATIENCE)
+            one = apart("peers.py", miner, data, 10, seconds=PATIENCE / 4)
             gives = "pairs in ten baskets or more" if one.done else one.ended
             table.rows.append((miner, 1, one.seconds, one.seconds / reference, gives))
     return table

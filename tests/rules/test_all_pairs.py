@@ -21,7 +21,7 @@ def shop() -> OMBA:
         basket = {f"p{k}" for k in range(2) if rng.random() < 0.6} | {f"a{one}", f"b{one}"}
         baskets.append([*basket, f"a{rng.integers(40)}"])
     names = {"product": ["p0", "p1", "a2", "a3"], "name": ["CARRIER BAG", "RED TEA POT", "GREEN TEA", "GREEN TEAPOT"]}
-    model = OMBA(dim=8, epochs=1).fit(Baskets.from_lists(baskets), every=500)
+    model = OMBA(dim=8, epochs=1, negatives=5).fit(Baskets.from_lists(baskets), every=500)
     model.attributes = pa.table(names)
     return model
 

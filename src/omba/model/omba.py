@@ -301,8 +301,8 @@ class OMBA(Answers):
         jobs: list[Job] = [partial(self.forecast.hold, self.product_vectors, self.evidence)]
         if self.clues:
             drawn = np.random.default_rng([self.seed, self.n_windows, 4])
-            asking = partial(self.questions.learn, self, window, len(window.users), drawn)
-            jobs = [asking, partial(self._weigh_clues, window, rng), *jobs]
+            asking = self.questions.jobs(self, window, len(window.users), drawn)
+            jobs = [*asking, partial(self._weigh_clues, window, rng), *jobs]
         run(jobs, self.threads)
 
     def _weigh_clues(self, window: WindowRows, rng: np.random.Generator) -> None:

@@ -24,6 +24,7 @@ from omba.model.clues import COMPLETE, NEXT
 from omba.model.kernels import gather
 from omba.model.memory import FADING, VISITS
 from omba.model.space import QueryRows, WindowRows
+from omba.model.workers import Job
 
 if TYPE_CHECKING:
     from omba.model.answers import Answers
@@ -68,19 +69,30 @@ class Questions:
 
         `window` may hold some of its baskets only; `size` is how many it has in all.
         """
+        for job in self.jobs(model, window, size, rng):
+            job()
+
+    def jobs(self, model: Answers, window: WindowRows, size: int, rng: np.random.Generator) -> list[Job]:
+        """What `learn` does, a job for each question: they share no weights, and only the first draws numbers."""
         efforts = effort.COMPLETE, effort.NEXT, effort.JUDGE
         complete, following, judged = (each.queries(size, model.n_baskets) for each in efforts)
         if not judged:
-            return
+            return []
         sizes, best = np.diff(window.offsets), best_sellers(model.product_counts)
         baskets = rng.permutation(len(window.users))
         baskets = baskets[sizes[baskets] > 0]
-        self._complete(model, window, baskets[sizes[baskets] > 1][:complete], best, rng)
         visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)[window.users[baskets]]
-        self._next(model, window, baskets[visits >= KNOWN][:following], best)
         lengths = row_lengths(model.product_vectors) if len(model.product_counts) > SMALL else None
-        self._judge(model, COMPLETE.name, window, baskets[-judged:], lengths, rng)
-        self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], lengths, None)
+
+        def ask_complete() -> None:
+            self._complete(model, window, baskets[sizes[baskets] > 1][:complete], best, rng)
+            self._judge(model, COMPLETE.name, window, baskets[-judged:], lengths, rng)
+
+        def ask_next() -> None:
+            self._next(model, window, baskets[visits >= KNOWN][:following], best)
+            self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], lengths, None)
+
+        return [ask_complete, ask_next]
 
     def _complete(
         self, model: Answers, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator

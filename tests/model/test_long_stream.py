@@ -1,0 +1,75 @@
+"""What a basket costs does not depend on how long the stream has run: the work is counted, not timed."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import omba
+from omba.model import counting, kernels, space
+
+WINDOWS, BASKETS = 12, 40
+"""A stream's worth; ten of them are learned."""
+
+
+def stream(times, seed=0):
+    """Baskets of 30 products by 20 users, the same shop all along."""
+    rng = np.random.default_rng(seed)
+    for number in range(times * WINDOWS):
+        rows = [(b, f"u{rng.integers(20)}", sorted(set(rng.integers(30, size=6).tolist()))) for b in range(BASKETS)]
+        yield {
+            "basket_id": [f"{number}-{b}" for b, _, products in rows for _ in products],
+            "user_id": [user for _, user, products in rows for _ in products],
+            "product": [f"p{one}" for _, _, products in rows for one in products],
+            "timestamp": [number for _, _, products in rows for _ in products],
+        }
+
+
+@pytest.fixture(scope="module")
+def work():
+    """The calls and the numbers handed to kernels in each tenth of the stream, and the bytes held after it."""
+    model, tenths, held = omba.OMBA(dim=4, epochs=1, pairs=10_000), [], []
+    patch = pytest.MonkeyPatch()
+    counted = Counter()
+
+    def count_numbers(owner, name):
+        kernel = getattr(owner, name)
+
+        def counting_kernel(*arguments):
+            counted["numbers"] += sum(one.size for one in arguments if isinstance(one, np.ndarray))
+            return kernel(*arguments)
+
+        patch.setattr(owner, name, counting_kernel)
+
+    for owner, name in ((space, "learn_baskets"), (space, "describe"), (counting, "count_pairs"), (kernels, "gather")):
+        count_numbers(owner, name)
+
+    def count_calls(frame, event, argument):
+        counted["calls"] += event in ("call", "c_call")
+
+    import pyarrow as pa
+
+    for number, window in enumerate(stream(10), 1):
+        baskets = omba.read_baskets(pa.table(window))
+        sys.setprofile(count_calls)
+        model.partial_fit(baskets)
+        sys.setprofile(None)
+        if number % WINDOWS == 0:
+            tenths.append(dict(counted))
+            counted.clear()
+            held.append(sum(array.nbytes for part in model.spaces for array in part.state().values()))
+            held[-1] += model.evidence.nbytes + sum(array.nbytes for array in model.forecast.state().values())
+    patch.undo()
+    return tenths, held
+
+
+@pytest.mark.parametrize("what", ["calls", "numbers"])
+def test_the_last_tenth_of_a_stream_costs_no_more_than_the_second(work, what):
+    tenths, _ = work
+    assert tenths[-1][what] <= 1.1 * tenths[1][what]
+
+
+def test_a_model_holds_no_more_after_ten_times_the_stream(work):
+    _, held = work
+    assert held[-1] <= 1.1 * held[1]
