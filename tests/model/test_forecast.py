@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import nbinom
+from scipy.stats import nbinom, norm
 
 import omba
 from omba import Baskets
@@ -15,8 +15,8 @@ from omba.errors import SettingError
 from omba.model import likelihood
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
-from omba.model.parameters import COUNTING, KNOTS, START
-from omba.model.spread import FACTORS, Spread
+from omba.model.parameters import COUNTING, JOINING, KNOTS, START
+from omba.model.spread import Spread
 from omba.model.variants import Decay
 
 PRODUCTS, PAIRS = 160, 80
@@ -76,14 +76,44 @@ def test_the_gradient_is_that_of_the_likelihood() -> None:
     np.testing.assert_allclose(found, measured, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("mean", "variance"), [(0.2, 0.5), (3.0, 0.3), (12.0, 0.1), (29.0, 0.05), (80.0, 0.02)])
-def test_quantiles_lie_within_one_of_the_negative_binomial(mean: float, variance: float) -> None:
-    low, high, occurs = likelihood.ends(mean, variance, variance)
-    exact = nbinom(1 / variance, 1 / (1 + mean * variance))
-    most = 0.95 if low > 0 else 0.9
-    assert max(exact.ppf(0.05) - 1, 0) <= low <= exact.ppf(0.05) + 0.5
-    assert exact.ppf(most) - 0.5 <= high <= exact.ppf(most) + 1
-    assert occurs == pytest.approx(exact.sf(0), abs=1e-3)
+def test_the_gradient_of_joining_is_that_of_its_likelihood() -> None:
+    rng, size = np.random.default_rng(1), 300
+    by_vectors, by_counts = np.exp(rng.normal(1, 1, (2, size)))
+    n_ab, cosine, rising = rng.poisson(3, size), rng.uniform(-0.3, 0.95, size), rng.uniform(0, 1, size)
+    later, chance = rng.poisson(4, size), rng.uniform(0.01, 3, size)
+    columns = by_vectors, by_counts, n_ab, cosine, rising, later, chance
+    gradient, square = np.empty(likelihood.JOINED), np.empty((likelihood.JOINED, likelihood.JOINED))
+
+    def value(joining: np.ndarray) -> float:
+        return likelihood.joined_likelihood(joining, *columns, gradient, square)
+
+    joining = JOINING + rng.normal(0, 0.2, likelihood.JOINED)
+    value(joining)
+    found = gradient.copy()
+    steps = 1e-5 * np.eye(likelihood.JOINED)
+    measured = [(value(joining + step) - value(joining - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(found, measured, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("variance", [0.5, 0.1, 0.02])
+@pytest.mark.parametrize("mean", [0.2, 3.0, 12.0, 29.0, 80.0])
+@pytest.mark.parametrize("score", [-2.5, -likelihood.NORMAL, 0.0, likelihood.NORMAL, 2.5])
+def test_quantiles_lie_within_one_of_the_negative_binomial(mean: float, variance: float, score: float) -> None:
+    found = np.empty(1)
+    likelihood.quantiles(np.array([mean]), np.array([variance]), score, found)
+    exact = nbinom(1 / variance, 1 / (1 + mean * variance)).ppf(norm.cdf(score))
+    assert abs(found[0] - exact) <= max(1.0, 0.02 * exact)
+
+
+def test_scores_of_what_was_foretold_rightly_are_normal() -> None:
+    rng, size = np.random.default_rng(0), 20_000
+    mean, variance, ahead = rng.uniform(2, 20, size), np.full(size, 0.1), rng.uniform(1, 4, size)
+    later = rng.poisson(ahead * mean * rng.gamma(10.0, 0.1, size))
+    scored = np.zeros((2, likelihood.KINDS, likelihood.BINS))
+    likelihood.score_all(mean, variance, np.full(size, 30), ahead, later, ahead, scored)
+    share = np.cumsum(scored[0].sum(axis=0)) / size
+    edges = np.linspace(-likelihood.FARTHEST, likelihood.FARTHEST, likelihood.BINS + 1)[1:]
+    assert np.abs(share - norm.cdf(edges)).max() < 0.02
 
 
 def test_more_baskets_together_raise_the_lift_and_narrow_the_interval() -> None:
@@ -196,7 +226,7 @@ def test_a_forecast_saved_and_restored_goes_on_to_the_very_same_state() -> None:
 
 def test_a_forecast_saved_by_another_kind_begins_anew_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
     forecast, _ = learned(World(5), 14)
-    for name, old in (("counting", None), ("theta", forecast.theta[:-1]), ("missed", forecast.spread.missed[1:])):
+    for name, old in (("counting", None), ("theta", forecast.theta[:-1]), ("scored", forecast.spread.scored[1:])):
         state = {key: array for key, array in forecast.state().items() if key != name}
         caplog.clear()
         restored = Forecast.from_state(state if old is None else {**state, name: old})
@@ -245,18 +275,52 @@ def test_the_lift_expected_joins_vectors_and_counts_by_the_weights_fitted() -> N
     """The formula of the documentation by hand: two gamma priors weighed by how likely each makes the count."""
     forecast, _ = learned(World(8), 14)
     alone = Forecast.from_state(forecast.state())
-    alone.counting[likelihood.PRIOR :] = -50.0
+    alone.counting[likelihood.PRIOR :] = 1.0 * (np.arange(likelihood.JOINED) < len(likelihood.SEEN))
     shape, mean, odds, distance = forecast.counting[:4]
+    weights, strong, apart, _ = np.split(forecast.counting[4:], [5, 9, 10])
     for n_ab in (0, 1, 2, 7, 30, 500):
         parts = []
         for k, m in ((np.exp(shape), np.exp(mean)), (1.0, np.exp(mean + distance))):
             parts.append((nbinom(k, k / (k + 60 * m)).pmf(n_ab), (k + n_ab) / (k / m + 60)))
         wide = np.exp(odds) * parts[1][0]
         by_counts = (parts[0][0] * parts[0][1] + wide * parts[1][1]) / (parts[0][0] + wide)
-        weight = 1 / (1 + np.exp(-np.interp(np.log1p(n_ab), likelihood.SEEN, forecast.counting[4:])))
+        weight = np.interp(np.log1p(n_ab), likelihood.SEEN, weights)
         asked = 0.4, n_ab, 2_000, 3_000, 100_000
-        expected = alone.expect(*asked)[0] ** (1 - weight) * by_counts**weight
+        expected = alone.expect(*asked)[0] ** weight * by_counts ** (1 - weight)
+        if by_counts > 3:
+            tens = np.log10(by_counts / 3) * (n_ab > 0)
+            expected *= np.exp(np.interp(np.log(by_counts), likelihood.STRONG, strong) * 20 / (20 + n_ab))
+            expected *= np.exp(apart[0] * tens * (0.7 - 0.4))
         assert forecast.expect(*asked)[0] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_strong_pairs_that_do_not_last_are_doubted_after_some_periods() -> None:
+    """Pairs that come together in a few large baskets only: their lift is high, and gone in the next period."""
+    world, forecast, evidence = World(3, true=False), Forecast(), Evidence()
+    for window in range(40):
+        offsets, items = world.window(400)
+        gone = np.sort(world.rng.choice(PRODUCTS, 12, replace=False)).astype(np.int32)
+        if window % 2 == 0:
+            offsets = np.append(offsets, offsets[-1] + 12 * np.arange(1, 7))
+            items = np.append(items, np.tile(gone, 6))
+        forecast.learn(world.vectors, evidence, offsets, items)
+        evidence.update(offsets, items)
+    fresh = Forecast.from_state(forecast.state())
+    fresh.counting[likelihood.PRIOR :] = JOINING
+    asked = 0.1, 7, 60, 70, 16_000
+    assert forecast.expect(*asked)[0] < 0.8 * fresh.expect(*asked)[0]
+
+
+def test_a_strong_pair_of_a_product_that_sells_more_of_late_promises_a_lower_lift() -> None:
+    """Bought together as often as ever and apart more often than before: the lift is lower than it was."""
+    forecast = Forecast()
+    forecast.counting[-1] = -1.0
+    forecast.recent, forecast.recent_baskets = np.array([10.0, 10.0, 30.0]), 1_000.0
+    steady, rising = forecast.expect(0.5, [60, 60], 100, 100, 10_000, [0, 0], [1, 2])[0]
+    assert rising < steady
+    assert forecast.expect(0.5, 1, 100, 100, 10_000, 0, 2)[0] == pytest.approx(
+        forecast.expect(0.5, 1, 100, 100, 10_000, 0, 1)[0]
+    ), "a lift near 1 has no such reason to fall"
 
 
 def test_the_prior_of_counting_alone_is_the_one_the_counts_were_drawn_from() -> None:
@@ -289,19 +353,33 @@ def test_a_period_of_large_baskets_is_no_promise_for_the_next() -> None:
     assert forecasts[1] == pytest.approx(forecasts[0], rel=0.3)
 
 
-def test_factors_of_the_variance_are_those_at_which_misses_are_what_they_ought_to_be() -> None:
+def test_ends_lie_where_one_in_twenty_fell_beyond_them() -> None:
     rng, size = np.random.default_rng(0), 40_000
-    mean, variance = np.full(size, 8.0), np.full(size, 0.05)
-    ahead = np.full(size, 5.0)
+    mean, variance, ahead = np.full(size, 8.0), np.full(size, 0.05), np.full(size, 5.0)
     later = rng.poisson(ahead * mean * rng.gamma(1 / 0.2, 0.2, size))
     spread, n_ab = Spread(), np.full(size, 400)
-    columns = mean, variance, n_ab, n_ab / mean, ahead, later, ahead, np.ones(size, bool)
-    likelihood.misses(*columns, FACTORS, spread.missed, spread.due)
-    low, high = spread.factors()[4]
-    assert (low, high) == pytest.approx((4.0, 4.0), rel=0.35), "the lift varies four times as much as was said"
-    ends = likelihood.ends(40.0, 0.05 * low, 0.05 * high)
-    assert np.mean(later < ends[0]) == pytest.approx(0.05, abs=0.015)
-    assert np.mean(later > ends[1]) == pytest.approx(0.05, abs=0.015)
+    kinds = likelihood.score_all(mean, variance, n_ab, ahead, later, ahead, spread.scored)
+    low, high = (np.empty(1) for _ in range(2))
+    for score, end in zip(spread.scores()[kinds[0]], (low, high), strict=False):
+        likelihood.quantiles(np.array([40.0]), np.array([0.05]), score, end)
+    assert np.mean(later < low) == pytest.approx(0.05, abs=0.015), "the lift varies four times as much as was said"
+    assert np.mean(later > high) == pytest.approx(0.05, abs=0.015)
+
+
+def test_after_a_period_that_swung_one_way_intervals_are_open_to_the_other() -> None:
+    """All pairs came together a third less often than foretold: next time it may be a half more often."""
+    rng, size = np.random.default_rng(1), 20_000
+    mean, variance, ahead = np.full(size, 8.0), np.full(size, 0.02), np.full(size, 5.0)
+    spread, n_ab = Spread(), np.full(size, 400)
+    later = rng.poisson(ahead * mean / 1.5 * rng.gamma(50.0, 0.02, size))
+    kind = likelihood.score_all(mean, variance, n_ab, ahead, later, ahead, spread.scored)[0]
+    low, high, _ = spread.scores()[kind]
+    assert low < -2.5
+    assert high > 1.5
+    found = np.empty(1)
+    likelihood.quantiles(np.array([40.0]), np.array([0.02]), high, found)
+    next_time = rng.poisson(ahead * mean * 1.5 * rng.gamma(50.0, 0.02, size))
+    assert np.mean(next_time <= found) > 0.75
 
 
 def test_vectors_that_have_diverged_leave_the_forecast_whole() -> None:

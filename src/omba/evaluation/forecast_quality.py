@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from omba.evaluation.period_counts import Floats, PeriodCounts, Rows, sets_of
 from omba.evaluation.truth_result import FEW, Covered, Likely
-from omba.model.likelihood import ends
+from omba.model.likelihood import NORMAL, quantiles
 from omba.rules import MiningInput, Rules
 from omba.rules.order import TRACE
 
@@ -59,14 +59,17 @@ def likelihoods(
         "constant-prior shrinkage": (1.0 + n) / (1.0 + chance),
         "raw lift": np.where(n > 0, n / chance, floor),
     }
+    groups = few, np.ones(len(n), bool), ~few
     return [
-        Likely(name, poisson(later[few], (later_chance * value)[few]), poisson(later, later_chance * value))
+        Likely(name, *(poisson(later[some], (later_chance * value)[some]) for some in groups))
         for name, value in lifts.items()
     ]
 
 
 def poisson(counts: NDArray[np.int64], mean: Floats) -> float:
-    """The mean log-likelihood of counts, given their means."""
+    """The mean log-likelihood of counts, given their means; NaN of none."""
+    if not len(counts):
+        return float("nan")
     return float(np.mean(counts * np.log(mean) - mean - gammaln(counts + 1.0)))
 
 
@@ -94,9 +97,8 @@ def predictive_low(n: NDArray[np.int64], chance: Floats, ahead: Floats, prior: P
     """
     shape, mean = prior
     lift = (shape + n) / (shape / mean + chance)
-    low = np.array(
-        [ends(float(mu), float(v), float(v))[0] for mu, v in zip(ahead * lift, 1 / (shape + n), strict=True)]
-    )
+    low = np.empty(len(n))
+    quantiles(ahead * lift, 1 / (shape + n), -NORMAL, low)
     return low / np.maximum(ahead, 1e-12) + 1e-9 * lift
 
 

@@ -64,11 +64,12 @@ class Appeared:
 
 @dataclass(frozen=True)
 class Likely:
-    """The mean Poisson log-likelihood of the later counts, of pairs seen fewer than 5 times and of all."""
+    """The mean Poisson log-likelihood of the later counts, of pairs seen fewer than 5 times, of all, and of others."""
 
     lift: str
     log_likelihood: float
     of_all: float
+    of_observed: float
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,11 @@ class TruthTest:
                 [(a.ranking, a.top, f"{a.occurred:.3f}", f"{a.chance:.4f}", f"{a.ratio:.1f}") for a in self.appeared],
             ),
             align(
-                ("log-likelihood of later counts, by", f"pairs seen < {FEW} times", "all pairs"),
-                [(one.lift, f"{one.log_likelihood:.4f}", f"{one.of_all:.4f}") for one in self.likely],
+                ("log-likelihood of later counts, by", f"pairs seen < {FEW} times", "seen as often", "all pairs"),
+                [
+                    (one.lift, *(f"{x:.4f}" for x in (one.log_likelihood, one.of_observed, one.of_all)))
+                    for one in self.likely
+                ],
             ),
             align(
                 ("90% interval of the lift shown", "pairs", "inside", "below", "above", "median ÷ expected"),

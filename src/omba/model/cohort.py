@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -21,12 +22,16 @@ SHORTEST, LONGEST = 500, 50_000
 """Baskets a cohort is watched for, at least and at most; in between, a quarter of those before it."""
 OFTEN = 5
 """Pairs seen so many times are rules already; fewer, they are rare."""
-CELL = 700
+CELL = 250
 """Pairs sampled for each stretch of cosines, of the unseen, the rare and the frequent each, so that all weigh alike."""
-DRAWN = 1 << 16
+DRAWN = 1 << 14
 """Pairs drawn to find those."""
-EVEN, BEST = 1 << 13, 1000
-"""Pairs drawn alike, and strongest pairs, that are watched besides."""
+EVEN, FAIR, BEST = 1 << 12, 2500, 1500
+"""Pairs drawn alike of all, of those seen and of those seen often, and strongest pairs, that are watched besides."""
+STEEPEST = math.exp(1.5)
+"""More than this many times as many sales as usual are no more."""
+MOST = 1 << 40
+"""More pairs than there are: all of them."""
 WHOLE = ("sold", "baskets")
 """What a cohort holds that is not by pair."""
 RecentShare = Callable[[NDArray[Any]], NDArray[np.float64]]
@@ -55,8 +60,12 @@ class Cohort:
         All baskets before the start, and since.
     even
         Whether a pair is one of those drawn alike, which stand for all pairs of products met a few times.
+    fair
+        Whether a pair was drawn alike with all of its kind: unseen, rare or often seen.
     foreseen
         The share of baskets that chance alone would bring each pair into, by sales of late where those are lower.
+    rising
+        By how much more than it used to one of the two products sells of late, as a logarithm.
     """
 
     a: Rows
@@ -69,7 +78,9 @@ class Cohort:
     sold: Longs
     baskets: Longs
     even: NDArray[np.bool_]
+    fair: NDArray[np.bool_]
     foreseen: Floats
+    rising: Floats
 
     def __post_init__(self) -> None:
         self._table = empty_table(2 * len(self.a) + 1)
@@ -84,23 +95,30 @@ class Cohort:
         To those come the strongest pairs, and pairs drawn alike, which stand for all.
         """
         near, others, even = sample_near(vectors, evidence, rng), sample_any(evidence, rng), sample_even(evidence, rng)
-        seen, often = (evidence.sample(DRAWN, int(rng.integers(2**62)), minimum) for minimum in (1, OFTEN))
-        a, b = (np.concatenate(rows) for rows in zip(seen, often, near, others, even, strict=True))
-        a, b = distinct_pairs(a, b)
-        alike = np.isin(counting.pack_pairs(a, b), counting.pack_pairs(*even))
+        seen, often = evidence.sample(DRAWN, int(rng.integers(2**62))), evidence.sample(MOST, 0, OFTEN)
+        best, some = strongest(evidence, *often), rng.permutation(len(often[0]))[:DRAWN]
+        often = often[0][some], often[1][some]
+        drawn = seen, often, best, near, others, even
+        a, b = distinct_pairs(*(np.concatenate(rows) for rows in zip(*drawn, strict=True)))
+        alike = held_in(a, b, even)
+        # Both samples are in random order or cut by it, so that their first pairs are drawn alike too.
+        first = rng.permutation(len(seen[0]))[:FAIR]
+        fair = (
+            alike | held_in(a, b, (seen[0][first], seen[1][first])) | held_in(a, b, (often[0][:FAIR], often[1][:FAIR]))
+        )
         cosine, n_ab, counts = np.empty(len(a)), evidence.pairs(a, b), evidence.counts
         likelihood.cosines(a, b, vectors, cosine)
         cosine = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
         cells = 3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)
         order = rng.permutation(len(a))
         parts = [order[cells[order] == cell][:CELL] for cell in range(3 * len(edges) + 3)]
-        sure = (n_ab - 2 * np.sqrt(n_ab)) / (counts[a] * counts[b])
-        kept = np.unique(np.concatenate([*parts, np.argsort(-sure)[:BEST], np.flatnonzero(alike)]))
+        kept = np.unique(np.concatenate([*parts, np.flatnonzero(fair | held_in(a, b, best))]))
         a, b, n = a[kept], b[kept], evidence.n_baskets
         none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
         foreseen = np.minimum(counts[a] * counts[b] / n**2, recent(a) * recent(b))
+        rising = rise(recent(a), counts[a] / n, recent(b), counts[b] / n)
         known = cosine[kept], n_ab[kept], counts[a], counts[b]
-        return cls(a, b, *known, *none, np.array([n, 0], np.int64), alike[kept], foreseen)
+        return cls(a, b, *known, *none, np.array([n, 0], np.int64), alike[kept], fair[kept], foreseen, rising)
 
     def sold_since(self) -> Cohort:
         """The pairs of which both products were sold since the start; of others nothing was learned."""
@@ -144,6 +162,25 @@ def distinct_pairs(a: Rows, b: Rows) -> tuple[Rows, Rows]:
     keys = np.sort(counting.pack_pairs(a[a != b], b[a != b]))
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     return counting.left_of(keys), counting.right_of(keys)
+
+
+def rise(recent_a: Floats, usual_a: Floats, recent_b: Floats, usual_b: Floats) -> Floats:
+    """By how much more than it used to one of two products sells of late, as a logarithm from 0 to `STEEPEST`."""
+    more = np.maximum(recent_a / np.maximum(usual_a, 1e-12), recent_b / np.maximum(usual_b, 1e-12))
+    return np.asarray(np.log(np.clip(more, 1.0, STEEPEST)))
+
+
+def held_in(a: Rows, b: Rows, pairs: tuple[Rows, Rows]) -> NDArray[np.bool_]:
+    """Which of the pairs are among others."""
+    return np.isin(counting.pack_pairs(a, b), counting.pack_pairs(*pairs))
+
+
+def strongest(evidence: Evidence, a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Of the pairs those whose lift is surely the highest."""
+    n_ab, counts = evidence.pairs(a, b), evidence.counts
+    sure = (n_ab - 2 * np.sqrt(n_ab)) / (counts[a] * counts[b])
+    best = np.argpartition(-sure, BEST)[:BEST] if len(sure) > BEST else np.arange(len(sure))
+    return a[best], b[best]
 
 
 def repeated_products(evidence: Evidence) -> Rows:

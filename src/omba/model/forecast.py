@@ -10,7 +10,8 @@ times as high), and the two are weighed by how likely each makes n_ab, as W. DuM
 later period is negative binomial around E λ, wider by what associations drift.
 
 A second forecast rests on counts alone, with one gamma prior for all pairs. The two are joined, by how often a pair was
-seen, with the weights that would have foretold best. How wide the interval is follows from what fell beyond it.
+seen, with the weights that would have foretold best, and strong pairs are doubted as much as was right. How wide the
+interval is follows from where earlier lifts fell in theirs.
 
 Cosines already contain the counts, so fitting that link to the past it was learned from would fail. It is fitted to
 what comes after: a sample of pairs is held with cosine and counts as they are, the baskets of the next period are
@@ -27,18 +28,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from omba.errors import SettingError
 from omba.model import likelihood
-from omba.model.cohort import SHORTEST, Cohort
+from omba.model.cohort import SHORTEST, Cohort, rise
 from omba.model.evidence import Evidence
-from omba.model.likelihood import PRIOR, SEEN
+from omba.model.likelihood import JOINED, OFTEN, PRIOR
 from omba.model.parameters import (
     COUNTING,
     EARLY,
     FIRM,
-    FREE,
+    JOINING,
     KNOTS,
     LEAST,
+    LEAST_JOINING,
     LEAST_PRIOR,
     MOST,
+    MOST_JOINING,
     MOST_PRIOR,
     START,
     STAY,
@@ -47,8 +50,8 @@ from omba.model.parameters import (
     climb,
     hold_back,
     make_rise,
-)  # fmt: skip
-from omba.model.spread import FACTORS, Spread
+)
+from omba.model.spread import Spread
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -63,6 +66,8 @@ FADE = 0.5 ** (1 / 28)
 SHARE = 1 / 3
 """The next period, against all baskets so far: a quarter after nine months."""
 FITTED = ("theta", "information", "counting", "counting_information")
+SURE = 5.0
+"""All pairs whose lift is surely above this tell how wide intervals are, besides those drawn alike."""
 CALM = 20.0
 """Baskets' worth of a level that stays as it was."""
 
@@ -90,7 +95,7 @@ class Forecast:
         self.theta = START.copy()
         self.information = np.zeros((len(START), len(START)))
         self.counting = COUNTING.copy()
-        self.counting_information = np.zeros((len(SEEN), len(SEEN)))
+        self.counting_information = np.zeros((JOINED, JOINED))
         self.spread = Spread()
         self.n_fits = 0
         self.recent: Floats = np.zeros(0)
@@ -123,14 +128,15 @@ class Forecast:
         columns = np.broadcast_arrays(*arrays)
         cosine, n_ab, n_a, n_b = (column.ravel() for column in columns)
         known = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
-        chance = n_a * n_b / n**2
+        chance, rising = n_a * n_b / n**2, np.zeros(cosine.size)
         if a is not None and b is not None:
-            recent = self._recent_share(a) * self._recent_share(b)
-            chance = np.minimum(chance, np.broadcast_to(recent, columns[0].shape).ravel())
+            recent = [np.broadcast_to(self._recent_share(x), columns[0].shape).ravel() for x in (a, b)]
+            chance = np.minimum(chance, recent[0] * recent[1])
+            rising = rise(recent[0], n_a / n, recent[1], n_b / n)
         chance = np.maximum(chance * self._next_baskets(n), 1e-12)
         mean, low, high = (np.empty(cosine.size) for _ in range(3))
-        parameters = self.theta, self.counting, self.spread.factors()
-        likelihood.expect(*parameters, KNOTS, known, n_ab, n_a, n_b, n, chance, mean, low, high)
+        parameters = self.theta, self.counting, self.spread.scores()
+        likelihood.expect(*parameters, KNOTS, known, n_ab, n_a, n_b, n, rising, chance, mean, low, high)
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
@@ -147,7 +153,7 @@ class Forecast:
         mean, baskets, n_a, n_b, season = (column.ravel() for column in columns)
         chance = np.maximum(n_a * n_b / n**2 * season * self._next_baskets(n), 1e-12)
         low, high = np.empty(mean.size), np.empty(mean.size)
-        likelihood.interval(self.theta, self.spread.factors(), KNOTS, mean, baskets, chance, low, high)
+        likelihood.interval(self.theta, self.spread.scores(), KNOTS, mean, baskets, chance, low, high)
         return low.reshape(columns[0].shape), high.reshape(columns[0].shape)
 
     def season(self, rows: ArrayLike, counts: Longs, n: int) -> Floats:
@@ -215,21 +221,22 @@ class Forecast:
         cohort = cohort.sold_since()
         parameters = self.theta, self.counting, KNOTS
         mean, variance, by_vectors, by_counts = (np.empty(len(cohort.a)) for _ in range(4))
-        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0])
+        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0]), cohort.rising
         likelihood.join_all(*parameters, *columns, mean, variance, by_vectors, by_counts)
         self._measure_spread(cohort, mean, variance)
         chance = cohort.chance * self._level(cohort, by_counts)
-        self._fit_weights(cohort, by_vectors, by_counts, chance)
+        self._fit_joining(cohort, by_vectors, by_counts, chance)
         self._fit_vectors(cohort, chance)
         self.n_fits += 1
 
     def _measure_spread(self, cohort: Cohort, mean: Floats, variance: Floats) -> None:
+        """Score what was foretold of pairs drawn alike, and of all that are surely strong."""
+        sure = cohort.n_ab - 2 * np.sqrt(cohort.n_ab) > SURE * cohort.by_chance
+        some = np.flatnonzero(cohort.fair | sure & (cohort.n_ab >= OFTEN))
         ahead = np.maximum(cohort.foreseen * cohort.baskets[1], 1e-12)
-        self.spread.fade(MEMORY)
-        likelihood.misses(
-            mean, variance, cohort.n_ab, cohort.by_chance, ahead, cohort.later, cohort.chance, cohort.even,
-            FACTORS, self.spread.missed, self.spread.due,
-        )  # fmt: skip
+        columns = mean, variance, cohort.n_ab, ahead, cohort.later, cohort.chance
+        self.spread.fade()
+        likelihood.score_all(*(column[some] for column in columns), self.spread.scored)
 
     def _level(self, cohort: Cohort, lift: Floats) -> Floats:
         """By how much each pair came together more often in this period because all pairs did.
@@ -243,18 +250,19 @@ class Forecast:
         since = (cohort.later[even].sum() + CALM * before) / (cohort.chance[even].sum() + CALM)
         return np.asarray(1 + (since / before - 1) * np.minimum(before / lift, 1.0))
 
-    def _fit_weights(self, cohort: Cohort, by_vectors: Floats, by_counts: Floats, chance: Floats) -> None:
-        """Weigh vectors against counting alone by which of them foretold better."""
-        odds = self.counting[PRIOR:].copy()
+    def _fit_joining(self, cohort: Cohort, by_vectors: Floats, by_counts: Floats, chance: Floats) -> None:
+        """Weigh vectors against counting alone, and doubt strong pairs, by what would have foretold better."""
+        joining, fair = self.counting[PRIOR:].copy(), np.flatnonzero(cohort.fair)
+        known, firm = MEMORY * self.counting_information, FIRM * np.eye(JOINED)
+        all_columns = by_vectors, by_counts, cohort.n_ab, cohort.cosine, cohort.rising, cohort.later, chance
+        columns = [column[fair] for column in all_columns]
 
-        def likely(odds: Floats) -> tuple[float, Floats, Floats]:
-            gradient, square = np.empty(len(odds)), np.empty((len(odds), len(odds)))
-            columns = by_vectors, by_counts, cohort.n_ab, cohort.later, chance
-            return likelihood.weights(odds, *columns, gradient, square), gradient, square
+        def likely(joining: Floats) -> tuple[float, Floats, Floats]:
+            gradient, square = np.empty(JOINED), np.empty((JOINED, JOINED))
+            return likelihood.joined_likelihood(joining, *columns, gradient, square), gradient, square
 
-        known, firm, bound = MEMORY * self.counting_information, FIRM * np.eye(len(odds)), np.full(len(odds), FREE)
-        posterior = hold_back(likely, (odds, known), (COUNTING[PRIOR:], firm))
-        self.counting[PRIOR:], square, _ = climb(posterior, odds, known + firm, -bound, bound)
+        posterior = hold_back(likely, (joining, known), (JOINING, firm))
+        self.counting[PRIOR:], square, _ = climb(posterior, joining, known + firm, LEAST_JOINING, MOST_JOINING)
         self.counting_information = known + square
 
     def _fit_vectors(self, cohort: Cohort, chance: Floats) -> None:
@@ -282,7 +290,7 @@ class Forecast:
 
     def _parameters(self) -> dict[str, NDArray[Any]]:
         fitted = {name: getattr(self, name).copy() for name in FITTED}
-        return {**fitted, "missed": self.spread.missed.copy(), "due": self.spread.due.copy()}
+        return {**fitted, "scored": self.spread.scored.copy()}
 
     @classmethod
     def from_state(cls, state: dict[str, NDArray[Any]]) -> Forecast:
@@ -304,7 +312,7 @@ class Forecast:
         forecast.n_fits = n_fits
         for name in FITTED:
             setattr(forecast, name, state[name].copy())
-        forecast.spread.missed, forecast.spread.due = state["missed"].copy(), state["due"].copy()
+        forecast.spread.scored = state["scored"].copy()
         if "later" in state:
             forecast.cohort = Cohort.from_state(state)
         return forecast

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.likelihood import LEVELS, SEEN
+from omba.model.likelihood import JOINED, LEVELS, SEEN, STRONG
 
 Floats = NDArray[np.float64]
 Posterior = Callable[[Floats], tuple[float, Floats, Floats]]
@@ -24,8 +24,10 @@ STEEP[: 2 * len(KNOTS)] = np.tile(0.7 + 6.0 * np.maximum(KNOTS, 0.0), 2)
 """A second place to set out from while little is known, with links that say a lot: there is more than one way up."""
 EARLY = 3
 """Periods for which both are tried."""
-COUNTING = np.concatenate([np.log([3.0, 1.0]), [-4.0, 2.0], np.zeros(len(SEEN))])
-"""The start of counting alone: a prior of shape 3 around a lift of 1 with a wide part, and half of the weight."""
+JOINING = np.concatenate([np.full(len(SEEN), 0.5), np.zeros(JOINED - len(SEEN))])
+"""The start of joining both forecasts: half of the weight each, and no doubt of strong pairs."""
+COUNTING = np.concatenate([np.log([3.0, 1.0]), [-4.0, 2.0], JOINING])
+"""The start of counting alone, a prior of shape 3 around a lift of 1 with a wide part, and of joining."""
 FIRM = 2.0
 """Weight of that start, and of the start of the drift, in pairs' worth of knowledge."""
 
@@ -41,13 +43,16 @@ def bounds(links: tuple[float, float], *others: tuple[float, float]) -> tuple[Fl
 STRENGTH, TRUST, DRIFT, WEAK = (-2.0, 4.0), (-3.0, 4.0), (-9.0, 0.0), (-9.0, 5.0)
 PULL, ODDS, DISTANCE = (-1.0, 1.0), (-7.0, -2.0), (1.0, 3.0)
 LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, DISTANCE, WEAK, WEAK, *(DRIFT,) * 4)
-FREE = 6.0
-"""Bound of the log-odds of counting alone, on both sides."""
+# Joined, a closer pair never has the lower lift, nor one that was seen more often: vectors have no weight below 0, and
+# what remains of strong lifts falls from knot to knot by less than these lie apart.
+LEAST_JOINING, MOST_JOINING = np.array(
+    [*((0.0, 2.0),) * len(SEEN), *((-1.0, 0.2),) * len(STRONG), (-4.0, 0.0), (-2.0, 0.0)]
+).T.copy()
 LEAST_PRIOR, MOST_PRIOR = np.array([STRENGTH, (-5.0, 5.0), ODDS, DISTANCE]).T.copy()
 STEADY, LOOSE, SMOOTH = 0.2, 0.05, 2.0
 """Weight of the start, of that of a link, and of a straight link, in pairs' worth of knowledge."""
 
-STEPS, ENOUGH = 25, 0.1
+STEPS, ENOUGH = 25, 1.0
 """Newton steps at most, and the gain in likelihood below which there is no need for more."""
 
 

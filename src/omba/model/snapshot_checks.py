@@ -141,8 +141,9 @@ CHECKS: dict[str, ArrayCheck] = {
     "forecast.information": ArrayCheck("float64", (None, None)),
     "forecast.counting": ArrayCheck("float64"),
     "forecast.counting_information": ArrayCheck("float64", (None, None)),
-    "forecast.due": ArrayCheck("float64", (None, None)),
-    "forecast.missed": ArrayCheck("float64", (None, None, None)),
+    "forecast.scored": ArrayCheck("float64", (None, None, None)),
+    "forecast.rising": ArrayCheck("float64"),
+    "forecast.fair": ArrayCheck("bool"),
     "forecast.foreseen": ArrayCheck("float64"),
     "forecast.even": ArrayCheck("bool"),
     "forecast.recent": ArrayCheck("float64", ("products",), shorter=True),
@@ -173,7 +174,9 @@ SAME_LENGTH = (
         "forecast.n_b",
         "forecast.n_ab",
         "forecast.foreseen",
+        "forecast.rising",
         "forecast.even",
+        "forecast.fair",
     ),
 )
 """Arrays that are columns of one table."""

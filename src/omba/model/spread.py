@@ -1,48 +1,57 @@
-"""Spread: how much wider than the likelihood says the ends of an interval must lie, learned from what fell beyond them.
+"""Spread: how far the ends of an interval must lie, learned from what came true.
 
-For each kind of pair and each end, the lifts shown beyond it are counted as they would be with the variance of the lift
-scaled by each of a row of factors. The factor at which as many were missed as ought to be is the one to use.
+Every pair that was watched has a score: where its count lies in what was foretold, on the scale of the normal
+distribution. Were the likelihood right, scores would be normal, and 5% of them below -1.64. Scores are counted for each
+kind of pair, and the ends of the next interval lie at the scores that 5% of the earlier ones were beyond.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.likelihood import NORMAL, TAIL
+from omba.model.likelihood import BINS, FARTHEST, KINDS, TAIL
 
 Floats = NDArray[np.float64]
 
-KINDS = 7
-"""Unseen, rare, and seen often with a lift that is surely above 0, 1, 5, 15 or 50; see `likelihood.kind_of`."""
-LOGS = np.linspace(-2.0, 3.0, 11)
-FACTORS = np.exp(LOGS)
+EDGES = np.linspace(-FARTHEST, FARTHEST, BINS + 1)
+NORMALLY = np.diff([math.erf(edge / math.sqrt(2.0)) / 2 for edge in EDGES])
 NEUTRAL = 100.0
 """Pairs' worth of a start at which the likelihood is right."""
+LASTING = 0.9
+"""Share kept of what earlier periods showed: a swing is rare, so periods are remembered for longer than for means."""
 
 
 class Spread:
-    """Counts of what was missed, for each kind of pair, each end and each factor, and of what ought to be.
+    """Counts of scores for each kind of pair, as they came and with each period's swing mirrored.
 
-    >>> Spread().factors().round(6).tolist()[0]
-    [1.0, 1.0]
+    >>> Spread().scores().round(1).tolist()[0]
+    [-1.6, 1.6, 1.3]
     """
 
     def __init__(self) -> None:
-        self.missed: Floats = np.zeros((KINDS, 2, len(FACTORS)))
-        self.due: Floats = np.zeros((KINDS, 2))
+        self.scored: Floats = np.zeros((2, KINDS, BINS))
 
-    def fade(self, share: float) -> None:
-        """Keep a share of what was counted."""
-        self.missed *= share
-        self.due *= share
+    def fade(self) -> None:
+        """Forget a little of what was counted."""
+        self.scored *= LASTING
 
-    def factors(self) -> Floats:
-        """The factor of the variance for each kind of pair, for the low end and the high one."""
-        from scipy.special import ndtr
+    def scores(self) -> Floats:
+        """For each kind of pair the scores of a low end, of a high end, and of a high end that is the only one.
 
-        start = ndtr(-NORMAL * np.sqrt(FACTORS))
-        rate = (self.missed + NEUTRAL * start) / (self.due + NEUTRAL * TAIL)[:, :, None]
-        # Wider intervals miss less; the share of what is due falls through 1 somewhere, or lies beyond the row.
-        logs = [[np.interp(0.0, np.log(end), LOGS[::-1]) for end in np.maximum(kind, 1e-9)[:, ::-1]] for kind in rate]
-        return np.asarray(np.exp(np.array(logs)))
+        A period may swing either way, so what came counts as much as its mirror; and an end is never narrower than
+        what came makes it.
+        """
+        came, mirrored = self.scored
+        either = [self._ends((came + mirrored) / 2), self._ends(came)]
+        return np.column_stack([np.min(either, axis=0)[:, 0], np.max(either, axis=0)[:, 1:]])
+
+    @staticmethod
+    def _ends(counts: Floats) -> Floats:
+        share = np.cumsum(counts + NEUTRAL * NORMALLY, axis=1)
+        share /= share[:, -1:]
+        wanted = TAIL, 1 - TAIL, 1 - 2 * TAIL
+        found = np.array([[np.interp(one, kind, EDGES[1:]) for one in wanted] for kind in share])
+        return np.column_stack([np.minimum(found[:, 0], 0.0), np.maximum(found[:, 1:], 0.0)])
