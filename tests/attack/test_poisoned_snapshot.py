@@ -89,6 +89,8 @@ HARMS = {
     "memory out of bounds": with_array("space0.memory_rows", set_first(10**6)),
     "memory cut": with_array("space0.memory_strength", lambda array: array[:-5]),
     "sets out of bounds": with_array("sets.members", lambda array: np.array([[0, 1, 41]], np.int32)),
+    "triples out of bounds": with_array("sets.triples", lambda array: np.array([[0, 1, 41]], np.int32)),
+    "triples cut": with_array("sets.values", lambda array: array[:-1]),
     "pairs out of bounds": with_array("evidence.keys", set_first(2**63)),
     "pairs cut": with_array("evidence.values", lambda array: array[:-1]),
     "counts below zero": with_array("space0.counts", set_first(-1)),

@@ -15,10 +15,11 @@ from omba.rules import frequent_sets
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
 from omba.rules.frequent_sets import FrequentSets
-from omba.rules.grow import OFTEN, SIGNIFICANT
+from omba.rules.grow import OFTEN
 from omba.rules.measures import measure
 from omba.rules.mine import mine
 from omba.rules.mining_input import MiningInput
+from omba.rules.productive import SIGNIFICANT, tried_sets, tried_triples
 
 
 def lists(baskets: int = 600, products: int = 14) -> list[list[str]]:
@@ -60,7 +61,7 @@ def given() -> MiningInput:
 
 
 def test_with_exact_evidence_every_set_that_says_more_than_its_parts_is_found(given):
-    rules = mine(given, 10**6, antecedents=3)
+    rules = mine(given, 10**6, antecedents=3, false_discovery=1)
     found = {frozenset((*a, *c)) for a, c in rules.sides if len(a) > 1}
     assert found == productive(lists(), 4)
     assert {frozenset({"p00", "p01", "p02"}), frozenset({"p03", "p04", "p05"})} <= found
@@ -80,7 +81,7 @@ def test_where_sets_are_too_many_the_threshold_rises_and_parts_keep_their_counts
 def test_a_model_with_evidence_tells_rules_of_several_products_and_each_has_a_forecast():
     baskets = Baskets.from_lists(lists())
     model = omba.OMBA(dim=8, epochs=1).fit(baskets)
-    rules = omba.mine_rules(model, top=10**6, antecedents=2, evidence=baskets)
+    rules = omba.mine_rules(model, top=10**6, antecedents=2, evidence=baskets, false_discovery=1)
     larger = rules[rules.length == 3]
     assert {frozenset((*a, *c)) for a, c in larger.sides} == productive(lists(), 3)
     assert all(rule.expected_lift_low <= rule.expected_lift <= rule.expected_lift_high for rule in larger)
@@ -105,3 +106,63 @@ def test_a_rule_of_several_products_is_explained_by_what_it_adds_to_shorter_ones
     assert rules.explain(["p08", "p09"], "p10").to_dict()["redundant"]
     with pytest.raises(InputError, match="make no rule of several products"):
         rules.explain(["p00"], "p02")
+
+
+def market(seed: int, planted: int, baskets: int = 1_500, products: int = 30) -> list[list[str]]:
+    """Products bought as chance has it, but for some triples in which two lead to a third; rows of labels."""
+    rng = np.random.default_rng(seed)
+    bought = rng.random((baskets, products)) < np.linspace(0.3, 0.08, products)
+    for a in range(0, 3 * planted, 3):
+        both = bought[:, a] & bought[:, a + 1]
+        bought[:, a + 2] |= both & (rng.random(baskets) < 0.5)
+    return [[f"p{k:02}" for k in np.flatnonzero(row)] or ["p00"] for row in bought]
+
+
+def rules_of(rows: list[list[str]], **options: float) -> set[frozenset[str]]:
+    baskets = Baskets.from_lists(rows)
+    vectors = np.random.default_rng(0).standard_normal((len(baskets.product_vocabulary), 4)).astype(np.float32)
+    given = MiningInput(Catalogue(list(baskets.product_vocabulary)), vectors, Counts.of(baskets))
+    rules = mine(given, 10**6, antecedents=2, **options)  # type: ignore[arg-type]
+    return {frozenset((*a, *c)) for a, c in rules.sides if len(a) > 1}
+
+
+def test_where_all_is_chance_there_are_no_rules_of_several_products():
+    worlds = [market(seed, planted=0) for seed in range(20)]
+    assert sum(bool(rules_of(rows)) for rows in worlds) <= 3, "one in 20, as a mean"
+    assert sum(len(rules_of(rows, false_discovery=1)) for rows in worlds[:5]) > 5, "so many pass each for itself"
+
+
+def test_rules_of_several_products_are_the_planted_ones_but_for_one_in_twenty():
+    planted = {frozenset(f"p{k:02}" for k in range(a, a + 3)) for a in range(0, 18, 3)}
+    found = [rules_of(market(seed, planted=6)) for seed in range(20, 30)]
+    assert np.mean([len(sets - planted) / max(1, len(sets)) for sets in found]) <= 0.08
+    assert np.mean([len(sets & planted) / 6 for sets in found]) > 0.9
+
+
+def test_the_sets_that_were_tried_are_all_whose_parts_are_frequent():
+    counts = frequent(lists(), 60, 4)
+    rows = {name: k for k, name in enumerate(sorted({item for items in counts for item in items}))}
+
+    def of(size):
+        return np.array(sorted(sorted(rows[i] for i in items) for items in counts if len(items) == size))
+
+    def tried(size):
+        smaller = {frozenset(row) for row in of(size - 1).tolist()}
+        return sum(
+            all(frozenset(part) in smaller for part in combinations(items, size - 1))
+            for items in combinations(range(len(rows)), size)
+        )
+
+    assert tried_triples(*of(2).T, len(rows)) == tried(3) > 0
+    assert len(of(4)) <= tried(4) <= tried_sets(of(3))
+
+
+def test_without_evidence_the_rules_of_the_stream_are_those_of_exact_counts():
+    baskets = Baskets.from_lists(market(3, planted=6))
+    model = omba.OMBA(dim=8, epochs=1).fit(baskets)
+    ours = omba.mine_rules(model, top=10**6).filter(length=3)
+    exact = omba.mine_rules(model, top=10**6, evidence=baskets).filter(length=3)
+    assert len(exact) >= 5
+    assert sorted(map(str, ours)) == sorted(map(str, exact))
+    assert sorted(ours["count"]) == sorted(exact["count"])
+    assert not ours.at_least.any()

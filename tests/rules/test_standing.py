@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from omba import OMBA, Baskets, datasets, mine_rules
@@ -77,10 +78,20 @@ def test_a_look_is_due_every_so_many_windows(days):
     assert wide.equals(wanted)
 
 
-def test_larger_rules_grow_from_standing_pairs_too(days):
-    rules, _ = learned(days, Standing(top=400, antecedents=2))
+def test_sets_of_three_that_stood_at_the_last_look_are_tested_again():
+    rng = np.random.default_rng(1)
+    bought = rng.random((3_000, 30)) < np.linspace(0.3, 0.1, 30)
+    bought[:, 2] |= bought[:, 0] & bought[:, 1] & (rng.random(3_000) < 0.5)
+    rows = [[f"p{k:02}" for k in np.flatnonzero(row)] or ["p00"] for row in bought]
+    standing, model = Standing(top=100), OMBA(dim=8, epochs=1)
+    windows = [Baskets.from_lists(rows[first : first + 750]) for first in range(0, 3_000, 750)]
+    for window in windows:
+        rules = standing.after(model.partial_fit(window), window)
 
-    assert any(len(one) == 2 for one in rules.antecedents)
+    larger, wanted = (found.filter(length=3) for found in (rules, mine_rules(model, 100)))
+    assert standing._age > 0, "this was no look over everything"
+    assert len(larger) >= 1
+    assert larger[0].count == wanted[0].count == sum({"p00", "p01", "p02"} <= {*row} for row in rows)
 
 
 def test_where_few_pairs_were_bought_together_the_nearest_fill_up_the_table():

@@ -299,3 +299,116 @@ def count_sets(offsets: Longs, items: Rows, starts: Longs, sets: Rows, marks: Lo
             for s in range(starts[items[i]], starts[items[i] + 1]):
                 if marks[sets[s, 1]] == b and marks[sets[s, 2]] == b:
                     counts[s] += 1
+
+
+@njit(inline="always")
+def pack_triple(a, b, c):  # type: ignore[no-untyped-def]
+    """The key of a triple of rows below 2²¹, the lowest first."""
+    return (np.uint64(a) << np.uint64(42)) | (np.uint64(b) << np.uint64(21)) | np.uint64(c)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def together(basket: Rows, pairs: Words, counts: Longs, close: NDArray[np.float64], often: Longs) -> None:
+    """Of every two products of a basket: the baskets with both, and these by the geometric mean of their own."""
+    slots = len(pairs) // 2
+    for i in range(len(basket)):
+        for j in range(i + 1, len(basket)):
+            key = pack(basket[i], basket[j])
+            slot = locate(pairs, home(slots, key), key)
+            both = 0 if pairs[slot] == EMPTY else np.int64(pairs[slot + ONE] & COUNT)
+            often[i, j] = both
+            close[i, j] = both / np.sqrt(np.float64(counts[basket[i]]) * np.float64(counts[basket[j]]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_triples(
+    offsets: Longs,
+    items: Rows,
+    largest: int,
+    first: int,
+    pairs: Words,
+    counts: Longs,
+    table: Words,
+    free: int,
+    gate: tuple[int, float],
+    place: Longs,
+) -> int:
+    """Count the triples of baskets from `place` = (basket, product) on; stop where `free` slots are used up.
+
+    `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least): a triple of which
+    two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not in it
+    comes in only where its pairs promise `least` baskets or more, n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's
+    superposition). Of large baskets `largest` products are drawn, and counted in `place[2]`, as by `count_pairs`.
+    """
+    slots, used, touched = len(table) // 2, 0, np.uint64(0)
+    drawn = np.empty(largest, np.int32)
+    close, often = np.empty((largest, largest)), np.empty((largest, largest), np.int64)
+    block = largest * largest // 2
+    keys, homes, open_ = np.empty(block, np.uint64), np.empty(block, np.uint64), np.empty(block, np.bool_)
+    let_go, least = gate
+    while place[0] < len(offsets) - 1:
+        start, stop = offsets[place[0]], offsets[place[0] + 1]
+        basket = items[start:stop]
+        if stop - start > largest:
+            draw(basket, drawn, np.uint64(first + place[0]))
+            basket = drawn
+        basket = np.sort(basket)
+        if let_go:
+            together(basket, pairs, counts, close, often)
+        for i in range(place[1], len(basket) - 2):
+            if used + (len(basket) - 1 - i) * (len(basket) - 2 - i) // 2 > free:
+                place[1] = i
+                return used
+            met = 0
+            for j in range(i + 1, len(basket) - 1):
+                if let_go and often[i, j] <= let_go:
+                    continue
+                for k in range(j + 1, len(basket)):
+                    if let_go:
+                        if often[i, k] <= let_go or often[j, k] <= let_go:
+                            continue
+                        open_[met] = close[i, j] * close[i, k] * close[j, k] >= least
+                    keys[met] = pack_triple(basket[i], basket[j], basket[k])
+                    homes[met] = home(slots, keys[met])
+                    met += 1
+            for m in range(met):
+                touched ^= table[homes[m]]
+            for m in range(met):
+                slot = locate(table, homes[m], keys[m])
+                if table[slot] == EMPTY:
+                    if let_go and not open_[m]:
+                        continue
+                    table[slot] = keys[m]
+                    table[slot + ONE] = np.uint64(let_go) << MISSED
+                    used += 1
+                table[slot + ONE] += ONE
+        place[2] += stop - start > largest
+        place[0], place[1] = place[0] + 1, 0
+    place[3] = touched
+    return used
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def promises(keys: Words, pairs: Words, counts: Longs, out: NDArray[np.float32]) -> None:
+    """The share of baskets that the pairs of each packed triple promise, n_ab·n_ac·n_bc / (n_a·n_b·n_c)."""
+    slots, low = len(pairs) // 2, np.uint64((1 << 21) - 1)
+    for i in range(len(keys)):
+        a, b, c = keys[i] >> np.uint64(42), (keys[i] >> np.uint64(21)) & low, keys[i] & low
+        first, second, third = pack(a, b), pack(a, c), pack(b, c)
+        at = locate(pairs, home(slots, first), first), locate(pairs, home(slots, second), second)
+        last = locate(pairs, home(slots, third), third)
+        out[i] = 0.0
+        if pairs[at[0]] != EMPTY and pairs[at[1]] != EMPTY and pairs[last] != EMPTY:
+            both = np.float64(pairs[at[0] + ONE] & COUNT) * np.float64(pairs[at[1] + ONE] & COUNT)
+            alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
+            out[i] = both * np.float64(pairs[last + ONE] & COUNT) / alone
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def look_up_triples(sets: Rows, table: Words, values: Words) -> None:
+    """What the table holds of each triple (a line of three rows, the lowest first), 0 where it is not there."""
+    slots = len(table) // 2
+    for i in range(len(sets)):
+        key = pack_triple(sets[i, 0], sets[i, 1], sets[i, 2])
+        slot = locate(table, home(slots, key), key)
+        values[i] = np.uint64(0) if table[slot] == EMPTY else table[slot + ONE]

@@ -83,6 +83,11 @@ class Evidence:
         """Memory held, which the length of the stream does not change."""
         return self._counts.nbytes + self._table.nbytes + self._trace.nbytes
 
+    @property
+    def table(self) -> Words:
+        """The table itself, for what is counted beside it."""
+        return self._table
+
     def grow(self, n: int) -> None:
         """Make room for products up to row `n` − 1."""
         if n > len(self._counts):

@@ -329,12 +329,11 @@ class OMBA(Answers):
         if self.n_windows:
             jobs.append(partial(self.forecast.follow, window.offsets, window.items))
         run(jobs, self.threads)
-        self.sets.look(self.product_vectors, self.evidence)
 
     def _count(self, window: WindowRows) -> None:
         products = len(self.product_rows.vocabulary)
         self.evidence.update(window.offsets, window.items)
-        self.sets.update(window.offsets, window.items, products)
+        self.sets.update(window.offsets, window.items, self.evidence)
         if self.clock is Clock.DATETIME:
             self.seasons.learn(window.offsets, window.items, window.days, products)
 

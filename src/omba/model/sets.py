@@ -1,11 +1,12 @@
-"""Sets: three products bought together, counted in constant memory while the stream goes by.
+"""Sets: what is known of three products bought together: by the table of triples, and by a watch list.
 
-All triples of a store are too many to count. Those worth a rule are few: products of which every two are close in the
+The learner counts all triples in a table of bounded size (`triples.py`). Where baskets are spread over machines, a
+window's triples are too many to send, and those worth a rule are few: products of which every two are close in the
 space and were bought together before. Whenever the stream has grown by a quarter, such triples join a watch list of at
-most `ROOM`, and from then on are counted exactly. What was there before is not made up for: a count is never more than
-the truth, which in turn is never more than the count of a pair in it,
+most `ROOM`, and from then on are counted exactly. Either way a count is never more than the truth, which in turn is
+never more than the count of a pair in it,
 
-    watched(a, b, c)  ≤  count(a, b, c)  ≤  min(n_ab, n_ac, n_bc).
+    counted(a, b, c)  ≤  count(a, b, c)  ≤  min(n_ab, n_ac, n_bc).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from omba.model.counting import count_sets
 from omba.model.evidence import Evidence
 from omba.model.likelihood import cosines
+from omba.model.triples import Triples
 
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -33,17 +35,21 @@ FIRST = 1_000
 
 
 class Sets:
-    """The watch list: `members` (three rows each, the rarest first), `watched` counts and `since` which basket."""
+    """The table of triples, and the watch list: `members` (three rows each, the rarest first), `watched` counts and
+    `since` which basket."""
 
     def __init__(self) -> None:
+        self.triples = Triples()
         self.members = np.empty((0, 3), np.int32)
         self.watched = np.empty(0, np.int64)
         self.since = np.empty(0, np.int64)
         self.looked = 0
         """Baskets learned when triples were last looked for."""
 
-    def update(self, offsets: Longs, items: Rows, products: int) -> None:
-        """Count a window."""
+    def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
+        """Count a window, which the evidence has counted already."""
+        self.triples.update(offsets, items, evidence)
+        products = len(evidence.counts)
         if len(self.members) == 0:
             return
         starts = np.append(0, np.cumsum(np.bincount(self.members[:, 0], minlength=products)))
@@ -78,22 +84,47 @@ class Sets:
         self.members, self.watched, self.since = members[order], watched[order], since[order]
 
     def counts(self, sets: NDArray[Any], evidence: Evidence) -> Longs:
-        """Baskets known to hold each set of two or three rows; 0 for a triple that is not watched."""
+        """Baskets known to hold each set of two or three rows; 0 for a triple that was not counted."""
         if sets.shape[1] == 2:
             return evidence.pairs(sets[:, 0], sets[:, 1])
-        if sets.shape[1] > 3 or len(self.members) == 0 or len(sets) == 0:
+        if sets.shape[1] > 3 or len(sets) == 0:
             return np.zeros(len(sets), np.int64)
+        counted = self.triples.counts(sets)
+        if len(self.members) == 0:
+            return counted
         both = np.sort(np.concatenate([self.members, sets.astype(np.int32)]), axis=1)
         key = np.unique(both, axis=0, return_inverse=True)[1].ravel()
         where = np.full(key.max() + 1, -1)
         where[key[: len(self.members)]] = np.arange(len(self.members))
         place = where[key[len(self.members) :]]
-        return np.where(place >= 0, self.watched[place], 0)
+        return np.maximum(counted, np.where(place >= 0, self.watched[place], 0))
 
     def exact(self, sets: NDArray[Any], evidence: Evidence) -> NDArray[np.bool_]:
-        """Whether each count is the true one; a triple's is, where one of its pairs was met no oftener."""
-        most = [evidence.at_most(sets[:, i], sets[:, j]) for i, j in combinations(range(sets.shape[1]), 2)]
-        return np.asarray(self.counts(sets, evidence) == np.min(most, axis=0))
+        """Whether each count is the true one.
+
+        A triple's is, where one of its pairs was met no oftener, or where it was counted from the first by the table,
+        and its pairs were.
+        """
+        places = list(combinations(range(sets.shape[1]), 2))
+        most = np.min([evidence.at_most(sets[:, i], sets[:, j]) for i, j in places], axis=0)
+        exact = np.asarray(self.counts(sets, evidence) == most)
+        if sets.shape[1] == 3 and len(sets):
+            known = [evidence.exact(sets[:, i], sets[:, j]) for i, j in places]
+            exact |= self.triples.exact(sets, evidence.n_baskets) & np.all(known, axis=0)
+        return exact
+
+    def observed(self, least: int) -> tuple[Rows, Longs]:
+        """The triples known to be in so many baskets or more, the lowest row first, and their counts."""
+        sets, count = self.triples.observed(least)
+        if len(self.members) == 0:
+            return sets, count
+        often = np.flatnonzero(self.watched >= least)
+        sets = np.concatenate([sets, np.sort(self.members[often], axis=1)])
+        count = np.append(count, self.watched[often])
+        # The higher count of those that stand in both comes first.
+        order = np.argsort(-count, kind="stable")
+        first = order[first_of_each(sets[order])]
+        return sets[first], count[first]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
@@ -102,12 +133,14 @@ class Sets:
             "watched": self.watched,
             "since": self.since,
             "looked": np.array([self.looked]),
+            **self.triples.state(),
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`."""
         self.members, self.watched, self.since = state["members"], state["watched"], state["since"]
         self.looked = int(state["looked"][0])
+        self.triples.load(state)
 
 
 def first_of_each(sets: Rows) -> Longs:

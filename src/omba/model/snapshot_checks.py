@@ -109,6 +109,9 @@ CHECKS: dict[str, ArrayCheck] = {
     "sets.watched": counts(None),
     "sets.since": counts(None),
     "sets.looked": counts(1),
+    "sets.triples": ArrayCheck("int32", (None, 3), least=0, below="products"),
+    "sets.values": ArrayCheck("uint64"),
+    "sets.sizes": counts(3),
     "seasons.sold": ArrayCheck("float32", ("products", FORTNIGHTS), shorter=True),
     "seasons.first": ArrayCheck("int32", ("products",), shorter=True),
     "seasons.baskets": ArrayCheck("float64", (FORTNIGHTS,)),
@@ -160,6 +163,7 @@ CHECKS: dict[str, ArrayCheck] = {
 SAME_LENGTH = (
     ("evidence.keys", "evidence.values"),
     ("sets.members", "sets.watched", "sets.since"),
+    ("sets.triples", "sets.values"),
     ("prices.sums", "prices.numbers", "prices.more"),
     ("seasons.sold", "seasons.first", "seasons.earlier"),
     ("weekly_sales.weeks", "weekly_sales.lengths", "weekly_sales.baskets"),

@@ -26,7 +26,9 @@ SET_BYTES = 13
 """Bytes of a set in the tree."""
 ROOM = 1 << 18
 """Sets for which a thread has room to begin with."""
-BLOCKS = 128
+BLOCKS, WORTH = 128, 5e5
+"""Blocks of branches, at most, and what one must cost to be worth handing to a thread: about a millisecond. Where
+somebody watches, there are as many blocks as can be, to tell how far it is."""
 LONGEST = 255
 
 
@@ -96,7 +98,7 @@ class Miner:
         starts, rows, offsets, items = self._rank(names)
         search = _Search(self, (starts, rows, offsets, items), least, most)
         size = np.diff(starts).astype(np.float64) * np.arange(1, len(names) + 1)
-        parts, complete = search.run(_blocks(size), progress)
+        parts, complete = search.run(_blocks(size, progress is not None), progress)
         base = 0
         for parent, *_ in parts:
             parent[parent >= 0] += base
@@ -132,8 +134,11 @@ class _Search:
     def run(self, blocks: list[tuple[int, int, float]], progress: Progress | None) -> tuple[list[Part], bool]:
         """What all blocks found, and whether none was left out."""
         parts: list[Part] = []
-        with ThreadPoolExecutor(self.miner.threads) as pool:
-            complete = self._watch(pool, blocks, progress, parts)
+        if len(blocks) == 1 and progress is None:
+            parts, complete = self._block(*blocks[0][:2]), True
+        else:
+            with ThreadPoolExecutor(self.miner.threads) as pool:
+                complete = self._watch(pool, blocks, progress, parts)
         if self.over:
             raise TooMany(np.concatenate([part[2] for part in parts] or [np.empty(0, np.int32)]).astype(np.int64))
         return parts or [_arrays(0)], complete
@@ -201,11 +206,12 @@ def _arrays(room: int) -> Part:
     return np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8)
 
 
-def _blocks(cost: NDArray[np.float64]) -> list[tuple[int, int, float]]:
+def _blocks(cost: NDArray[np.float64], watched: bool) -> list[tuple[int, int, float]]:
     """Runs of branches of about the same cost, the last first: the rarest products have most to be searched with."""
     if not len(cost):
         return []
     total = np.cumsum(cost)
-    edges = np.unique(np.searchsorted(total, total[-1] * np.arange(1, BLOCKS) / BLOCKS))
+    blocks = BLOCKS if watched else min(BLOCKS, max(1, int(total[-1] / WORTH)))
+    edges = np.unique(np.searchsorted(total, total[-1] * np.arange(1, blocks) / blocks))
     edges = np.unique(np.concatenate([[0], edges, [len(cost)]]))
     return [(int(first), int(after), float(cost[first:after].sum())) for first, after in pairwise(edges)][::-1]

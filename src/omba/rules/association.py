@@ -102,7 +102,9 @@ class _Sets:
         """The sets as frozensets: those that stand on a side of a rule."""
         if self.ready is not None:
             return self.ready
-        used = np.unique(np.concatenate(places[1:]))
+        there = np.zeros(len(self.support), bool)
+        there[places[1]] = there[places[2]] = True
+        used = np.flatnonzero(there)
         out = np.empty(len(self.support), object)
         labels = np.empty(len(self.labels), object)
         labels[:] = list(self.labels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,14 @@ class Evidence(Protocol):
         """The pairs in so many baskets or more."""
 
 
+@runtime_checkable
+class TripleEvidence(Evidence, Protocol):
+    """Evidence that can list sets of three products."""
+
+    def triples(self, least: int) -> tuple[Rows, Counted]:
+        """Those known to be in so many baskets or more, a line a set, and their counts."""
+
+
 @dataclass(frozen=True, eq=False)
 class StreamEvidence:
     """What a model counted while it learned.
@@ -95,6 +103,9 @@ class StreamEvidence:
 
     def observed(self, least: int = 1) -> Observed:
         return self.kept.observed(least)
+
+    def triples(self, least: int) -> tuple[Rows, Counted]:
+        return self.sets.observed(least)
 
 
 @dataclass(frozen=True, eq=False)

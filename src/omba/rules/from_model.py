@@ -13,8 +13,7 @@ from omba.rules.coming_up import WEEKS, ComingUp, find_coming_up
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, StreamEvidence
 from omba.rules.filter import Filter
-from omba.rules.hashing import HashingOptions
-from omba.rules.mine import mine
+from omba.rules.mine import MiningOptions, mine
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
@@ -36,7 +35,7 @@ def mine_rules(
     antecedents: int = 2,
     min_count: int = MIN_COUNT,
     within_families: bool = False,
-    **tables: Unpack[HashingOptions],
+    **options: Unpack[MiningOptions],
 ) -> Rules:
     """The `top` strongest rules of a model that `where` lets through, with their evidence, best first by `sort`.
 
@@ -44,20 +43,21 @@ def mine_rules(
     baskets, which may be `Baskets` or what `read_baskets` takes. Rules have up to `antecedents` antecedents; products
     met in fewer than `min_count` baskets are left out.
     With `preset="paper"` pairs are ranked by collisions in 11 hash tables of 4 planes; `F`, `H`, `ties` and `seed`
-    change the tables of either preset (see `omba.rules.Hashing`).
+    change the tables of either preset (see `omba.rules.Hashing`). A rule of several antecedents says more than every
+    shorter one; of those, a share `false_discovery` (0.05) is there by chance, at most.
 
     Rules are between families of products, one line for each; `within_families` also has those between variants of
     one thing and all of each family, as the paper's preset does anyway.
     """
-    unknown = tables.keys() - HashingOptions.__annotations__.keys()
+    unknown = options.keys() - MiningOptions.__annotations__.keys()
     if unknown:
-        known = [*inspect.signature(mine_rules).parameters, *HashingOptions.__annotations__]
+        known = [*inspect.signature(mine_rules).parameters, *MiningOptions.__annotations__]
         raise TypeError(f"mine_rules has no option {min(unknown)!r}{nearest(min(unknown), known)}")
     if not hasattr(model, "product_vectors"):
         raise InputError(f"mine_rules needs a model, and {shorten(model)} is none: give an omba.OMBA that has learned")
     given = mining_input(model, None if evidence is None else as_baskets(evidence))
     where = scope_of_families(where, within_families, preset)
-    return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **tables)
+    return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **options)
 
 
 def coming_up(model: OMBA, weeks: int = WEEKS, top: int = 20) -> ComingUp:

@@ -1,74 +1,164 @@
-"""Grow: rules with several antecedents, from sets of products that are close to each other or bought together.
+"""Grow: rules with several antecedents, from sets of products that were bought together.
 
 Where the evidence is exact, every frequent set is a candidate (`frequent_sets.py`), and no rule of several products
-that holds its own against its parts is missed. Where a model counted in bounded memory, sets come from the space:
-The products of the best pairs are the nodes of a graph, and those close to each other are joined: nearer than 999 of
-1,000 pairs picked at random. A clique of three or more is a set of mutually close products. Each such set that was
-bought together often enough gives at most one rule: the direction with the highest confidence, and only if that beats
-every rule to the same consequent from a part of its antecedents, by more than chance: among the baskets with the part,
-those with all antecedents hold the consequent more often, Fisher's p at most 1% (a *productive* rule, G. Webb,
-"Discovering Significant Patterns", Machine Learning 68, 2007).
+that holds its own against its parts is missed. Where a model counted in bounded memory, the triples that it counted
+are. Each set gives at most one rule: the direction with the highest confidence among those that beat every rule to the
+same consequent from a part of their antecedents, by more than chance (`productive.py`).
+
+Sets that were too many to be counted exactly come from the space: the products of the best pairs are the nodes of a
+graph, and those close to each other are joined: nearer than 999 of 1,000 pairs picked at random. A clique of three or
+more is a set of mutually close products.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.rules.candidates import Candidates
 from omba.rules.counts import Counts
-from omba.rules.evidence import Rows
-from omba.rules.frequent_sets import FrequentSets
-from omba.rules.measures import measure
-from omba.rules.mining_input import Floats, MiningInput
+from omba.rules.evidence import Evidence, PartialEvidence, Rows, TripleEvidence
+from omba.rules.frequent_sets import MOST, FrequentSets
+from omba.rules.mining_input import POOL, Floats, MiningInput
 from omba.rules.nearest import cosines
+from omba.rules.productive import (
+    FALSE,
+    CountOf,
+    best_directions,
+    highest_p,
+    p_values,
+    part_counts,
+    tried_sets,
+    tried_triples,
+)
 
-CountOf = Callable[[Rows], Rows]
-"""Baskets with each set of a matrix of rows."""
-
-SIGNIFICANT, PRIOR = 0.01, 5
+PRIOR = 5
 OFTEN = 10
 """Baskets that must hold a larger set: nothing but the counts speaks for it, and with 5 in nine months of groceries
 every sixth did not come again in the quarter after (Complete Journey, product types)."""
+FORETOLD, WANTED, MANY = 50_000, 5, 2**62
+"""Rules of one size whose lift is forecast; where more than a fifth as many are wanted, that of all is."""
 MOST_SETS = 20_000
 """Sets looked at for each size: growth is bounded whatever the graph."""
 
 
-def grow(given: MiningInput, pairs: Candidates, most_antecedents: int) -> list[Candidates]:
-    """Rules with 2 to `most_antecedents` antecedents, from the graph of the products in the given pairs."""
+def grow(
+    given: MiningInput, pairs: Candidates, most_antecedents: int, false: float = FALSE, pool: int = POOL
+) -> list[Candidates]:
+    """Rules with 2 to `most_antecedents` antecedents, of which a share `false` is there by chance, at most.
+
+    Where the best `pool` of them are wanted, those that can hardly be among them need not be there.
+    """
     if most_antecedents < 2:
         return []
-    exact, below = exact_sets(given, most_antecedents + 1)
-    return [*exact, *near_sets(given, pairs, most_antecedents, below)] if below > OFTEN else exact
+    longest = most_antecedents + 1
+    if isinstance(whole_of(given), TripleEvidence):
+        return triples_once(given, false, pool)[0]
+    if not isinstance(given.evidence, Counts):
+        return near_sets(given, pairs, longest, np.inf, false)
+    exact, below, highest = given.once((longest, false), lambda: exact_sets(given, longest, false))
+    return [*exact, *near_sets(given, pairs, longest, below, highest)] if below > OFTEN else exact
 
 
-def exact_sets(given: MiningInput, longest: int) -> tuple[list[Candidates], float]:
-    """Rules from all frequent sets of exact evidence, and the count below which sets were not looked at."""
-    counts = given.evidence
-    if not isinstance(counts, Counts):
-        return [], np.inf
-
-    def find() -> tuple[list[Candidates], float]:
-        frequent = FrequentSets(counts, OFTEN, longest)
-        found = [best_directions(given, sets, count, frequent.counts) for sets, count in frequent.of_size(3)]
-        return found, frequent.least
-
-    return given.once(longest, find)
+def triples_once(given: MiningInput, false: float = FALSE, pool: int = POOL) -> tuple[list[Candidates], float]:
+    """Rules from the triples of the stream, and the highest p among them, looked for once."""
+    whole, most = whole_of(given), FORETOLD if WANTED * pool <= FORETOLD else MANY
+    if not isinstance(whole, TripleEvidence):
+        return [], 0.0
+    return given.once((3, false, most), lambda: counted_triples(given, whole, false, most))
 
 
-def near_sets(given: MiningInput, pairs: Candidates, most_antecedents: int, below: float = np.inf) -> list[Candidates]:
-    """Rules from sets of close products that are in fewer than `below` baskets, and often enough."""
+def exact_sets(given: MiningInput, longest: int, false: float) -> tuple[list[Candidates], float, dict[int, float]]:
+    """Rules from all frequent sets of exact evidence, the count below which sets were not looked at, and the highest p
+    of rules from sets of each size."""
+    assert isinstance(given.evidence, Counts)
+    frequent = FrequentSets(given.evidence, OFTEN, longest)
+    found, highest, smaller = [], {}, np.empty((0, 1), np.int64)
+    for sets, count in frequent.of_size(2):
+        size = sets.shape[1]
+        if size > 2:
+            tried = tried_triples(smaller[:, 0], smaller[:, 1], len(given.labels)) if size == 3 else tried_sets(smaller)
+            rules, highest[size] = productive(given, sets, count, frequent.counts, (size * tried, false))
+            found.append(rules)
+        smaller = sets
+    return found, frequent.least, highest
+
+
+def counted_triples(
+    given: MiningInput, whole: TripleEvidence, false: float, most: int
+) -> tuple[list[Candidates], float]:
+    """Rules from the triples that were counted while the stream went by, and the highest p among them."""
+    sets, count = whole.triples(OFTEN)
+    if not len(sets):
+        return [], 0.0
+    if len(sets) > MOST:
+        # As many as exact counts would give: those in more baskets than the first that is too many.
+        often = np.flatnonzero(count > np.partition(count, -MOST - 1)[-MOST - 1])
+        sets, count = sets[often], count[often]
+    left, right, _ = given.observed(OFTEN) if whole is given.evidence else whole.observed(OFTEN)
+    level = 3 * tried_triples(left, right, len(given.labels)), false
+    rules, highest = productive(given, sets.astype(np.int64), count, given.evidence.itemsets, level, most)
+    return [rules], highest
+
+
+def whole_of(given: MiningInput) -> Evidence:
+    """The evidence, with all its pairs in sight."""
+    return given.evidence.whole if isinstance(given.evidence, PartialEvidence) else given.evidence
+
+
+def standing_sets(given: MiningInput, sets: NDArray[np.int64], highest: float) -> list[Candidates]:
+    """Rules from sets of one size that made rules before, by today's counts and yesterday's highest p."""
+    count = given.evidence.itemsets(sets)
+    often = np.flatnonzero(count >= OFTEN)
+    if not len(often) or highest <= 0:
+        return []
+    return [productive(given, sets[often], count[often], given.evidence.itemsets, highest)[0]]
+
+
+def near_sets(
+    given: MiningInput, pairs: Candidates, longest: int, below: float, level: dict[int, float] | float
+) -> list[Candidates]:
+    """Rules from sets of close products that are in fewer than `below` baskets, and often enough.
+
+    `level` is the highest p of each size, or the share of rules that may be there by chance.
+    """
     left, right = close_pairs(given, np.unique([pairs.antecedents[:, 0], pairs.consequent]))
     out = []
-    for sets in cliques(left, right, most_antecedents + 1):
+    for sets in cliques(left, right, longest):
         count = given.evidence.itemsets(sets)
         often = (count >= OFTEN) & (count < below)
-        if often.any():
-            out.append(best_directions(given, sets[often], count[often], given.evidence.itemsets))
+        size = sets.shape[1]
+        asked = level.get(size, 0.0) if isinstance(level, dict) else (size * len(sets), level)
+        if often.any() and asked:
+            out.append(productive(given, sets[often], count[often], given.evidence.itemsets, asked)[0])
     return out
+
+
+def productive(
+    given: MiningInput,
+    sets: NDArray[np.int64],
+    count: Rows,
+    count_of: CountOf,
+    level: tuple[int, float] | float,
+    most: int = MANY,
+) -> tuple[Candidates, float]:
+    """The best direction of each set that has one which says more than its parts, and the highest p among all.
+
+    `level` is how many rules were tried and how many may be there by chance, or the highest p itself. Of more than
+    `most` rules, those of the highest lift are told, two standard deviations of its count below.
+    """
+    size = sets.shape[1]
+    parts = part_counts(given.counts, sets, count_of)
+    p = p_values(count, parts, size)
+    highest = highest_p(p, *level) if isinstance(level, tuple) else level
+    confidence = [count / parts[tuple(k for k in range(size) if k != c)] for c in range(size)]
+    side, best = best_directions(confidence, p, highest)
+    chosen = np.flatnonzero(side >= 0)
+    if len(chosen) > most:
+        lift = best[chosen] / given.counts[sets[chosen, side[chosen]]]
+        sure = lift * (1 - 2 / np.sqrt(count[chosen]))
+        chosen = np.sort(chosen[np.argpartition(-sure, most)[:most]])
+    return _direct(given, sets[chosen], count[chosen], side[chosen], best[chosen]), highest
 
 
 def close_pairs(given: MiningInput, rows: Rows) -> tuple[Rows, Rows]:
@@ -114,31 +204,9 @@ def cliques(left: Rows, right: Rows, largest: int) -> list[NDArray[np.int64]]:
     return out
 
 
-def best_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows, count_of: CountOf) -> Candidates:
-    """The best direction of each set; sets with none that is not redundant are left out."""
-    size = sets.shape[1]
-    counts = subset_counts(given, sets, count_of)
-    best, side = np.zeros(len(sets)), np.full(len(sets), -1)
-    for c in range(size):
-        rest = tuple(k for k in range(size) if k != c)
-        confidence = count / counts[rest]
-        better = confidence > best
-        for part in (part for r in range(1, size - 1) for part in combinations(rest, r)):
-            with_part = counts[tuple(sorted((*part, c)))]
-            better &= confidence > with_part / counts[part]
-            left = np.flatnonzero(better)
-            better[left] = (
-                measure("fishers_p", count[left], counts[rest][left], with_part[left], counts[part][left])
-                <= SIGNIFICANT
-            )
-        best, side = np.where(better, confidence, best), np.where(better, c, side)
-    chosen = np.flatnonzero(side >= 0)
-    return _direct(given, sets[chosen], count[chosen], side[chosen], best[chosen])
-
-
 def surest_directions(given: MiningInput, sets: NDArray[np.int64], count: Rows) -> Candidates:
     """Every set in the direction of its highest confidence, redundant or not: what is sold as one need not surprise."""
-    size, counts = sets.shape[1], subset_counts(given, sets, given.evidence.itemsets)
+    size, counts = sets.shape[1], part_counts(given.counts, sets, given.evidence.itemsets)
     confidence = np.array([count / counts[tuple(k for k in range(size) if k != c)] for c in range(size)])
     return _direct(given, sets, count, confidence.argmax(axis=0), confidence.max(axis=0))
 
@@ -150,16 +218,6 @@ def _direct(given: MiningInput, sets: NDArray[np.int64], count: Rows, side: Rows
     n_a = np.rint(count / confidence).astype(np.int64)
     similarity, expected = _forecast(given, antecedents, consequent, count, n_a)
     return Candidates(antecedents, consequent, similarity, count, n_a, *expected, count > 0)
-
-
-def subset_counts(given: MiningInput, sets: NDArray[np.int64], count_of: CountOf) -> dict[tuple[int, ...], Rows]:
-    """Baskets with each part of each set, by the places of its members."""
-    size = sets.shape[1]
-    counts: dict[tuple[int, ...], Rows] = {(k,): given.counts[sets[:, k]] for k in range(size)}
-    for r in range(2, size):
-        for part in combinations(range(size), r):
-            counts[part] = count_of(sets[:, part])
-    return counts
 
 
 def _forecast(

@@ -339,31 +339,70 @@ def log_choose(n, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def hypergeometric_tail(n_ab, n_a, n_b, n, out):
-    """P(at least n_ab baskets with both), were n_a and n_b of n baskets picked independently.
+def tail_of(k, a, b, whole):
+    """P(at least k baskets with both), were a and b of all baskets picked independently.
 
-    P(k) = (n_a over k)·(n − n_a over n_b − k) / (n over n_b). The tail away from the mean is summed term by term, the
-    next from the last, until the terms no longer count.
+    P(k) = (a over k)·(n − a over b − k) / (n over b). The tail away from the mean is summed term by term, the next from
+    the last, until the terms no longer count.
+    """
+    least, most = max(0.0, a + b - whole), min(a, b)
+    if not (a <= whole and b <= whole):
+        return np.nan
+    if k <= least or k > most:
+        return 1.0 if k <= least else 0.0
+    up = k > a * b / whole
+    x = k if up else k - 1.0
+    term = math.exp(log_choose(a, x) + log_choose(whole - a, b - x) - log_choose(whole, b))
+    total = 0.0
+    while least <= x <= most and term > total * 1e-17:
+        total += term
+        if up:
+            term *= (a - x) / (x + 1.0) * (b - x) / (whole - a - b + x + 1.0)
+            x += 1.0
+        else:
+            term *= x / (a - x + 1.0) * (whole - a - b + x) / (b - x + 1.0)
+            x -= 1.0
+    return min(1.0, total) if up else max(0.0, 1.0 - total)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def hypergeometric_tail(n_ab, n_a, n_b, n, out):
+    """P(at least n_ab baskets with both) of each rule, were n_a and n_b of n baskets picked independently."""
+    for i in range(len(out)):
+        out[i] = tail_of(n_ab[i], n_a[i], n_b[i], n[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def raise_p(count, n_a, with_part, n_p, out):
+    """The higher of each p so far and that of the rule against one of its parts; 1 where it is far from small.
+
+    Of `n_p` baskets with the part, `n_a` hold all antecedents, `with_part` the consequent, and `count` both. Where they
+    are less than 1.8 standard deviations more than by chance, the tail is not worth its sum.
     """
     for i in range(len(out)):
-        a, b, whole, k = n_a[i], n_b[i], n[i], n_ab[i]
-        least, most = max(0.0, a + b - whole), min(a, b)
-        if not (a <= whole and b <= whole):
-            out[i] = np.nan
+        if out[i] >= 1.0:
             continue
-        if k <= least or k > most:
-            out[i] = 1.0 if k <= least else 0.0
-            continue
-        up = k > a * b / whole
-        x = k if up else k - 1.0
-        term = math.exp(log_choose(a, x) + log_choose(whole - a, b - x) - log_choose(whole, b))
-        total = 0.0
-        while least <= x <= most and term > total * 1e-17:
-            total += term
-            if up:
-                term *= (a - x) / (x + 1.0) * (b - x) / (whole - a - b + x + 1.0)
-                x += 1.0
-            else:
-                term *= x / (a - x + 1.0) * (whole - a - b + x) / (b - x + 1.0)
-                x -= 1.0
-        out[i] = min(1.0, total) if up else max(0.0, 1.0 - total)
+        k, a, b, whole = float(count[i]), float(n_a[i]), float(with_part[i]), float(n_p[i])
+        mean = a * b / whole
+        deviation = math.sqrt(mean * (1.0 - a / whole) * (1.0 - b / whole))
+        if k <= mean + 1.8 * deviation:
+            out[i] = 1.0
+        else:
+            out[i] = max(out[i], tail_of(k, a, b, whole))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_triangles(starts, ends, mark):
+    """Triples of nodes of which every two are joined; the neighbours of node v are `ends[starts[v]:starts[v + 1]]`.
+
+    Every edge is there once, from either of its ends, and never in a circle. `mark` is −1 for each node.
+    """
+    found = 0
+    for u in range(len(starts) - 1):
+        for e in range(starts[u], starts[u + 1]):
+            mark[ends[e]] = u
+        for e in range(starts[u], starts[u + 1]):
+            v = ends[e]
+            for f in range(starts[v], starts[v + 1]):
+                found += mark[ends[f]] == u
+    return found

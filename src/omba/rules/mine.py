@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Unpack
+from typing import Unpack, cast
 
 from omba.errors import SettingError, UnknownError, nearest
 from omba.rules.candidates import Candidates, candidates
@@ -19,6 +19,7 @@ from omba.rules.lines import lines_between
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
+from omba.rules.productive import FALSE
 from omba.rules.rules import COLUMNS, DERIVED, SPELLINGS, Rules
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
@@ -36,6 +37,12 @@ ROUNDS = 3
 """How often the pool is made eight times larger where a filter lets too few through."""
 
 
+class MiningOptions(HashingOptions, total=False):
+    """What else mining can be told, by name: its hash tables, and how many rules of several products may be chance."""
+
+    false_discovery: float
+
+
 def mine(
     given: MiningInput,
     top: int = 100,
@@ -45,17 +52,22 @@ def mine(
     where: Filter | None = None,
     antecedents: int = 2,
     min_count: int = MIN_COUNT,
-    **tables: Unpack[HashingOptions],
+    **options: Unpack[MiningOptions],
 ) -> Rules:
     """The `top` best rules that `where` lets through, best first by `sort`.
 
     The order is by `expected_lift_low` where there is a forecast, else by `similarity`; with `preset="paper"` by
     `collisions`, equal ones by cosine (unless `ties` is false). Rules have up to `antecedents` antecedents. Products
-    met in fewer than `min_count` baskets are left out: their vectors have not learned anything yet. `F`, `H`, `ties`
-    and `seed` are those of `Hashing`.
+    met in fewer than `min_count` baskets are left out: their vectors have not learned anything yet. Of the rules of
+    several antecedents a share `false_discovery` is there by chance, at most (0.05; with 1 each is tested for itself).
+    `F`, `H`, `ties` and `seed` are those of `Hashing`.
     """
     if top < 1 or antecedents < 1:
         raise SettingError(f"top={top} rules of up to {antecedents} antecedents are none: give 1 or more of each")
+    false = options.pop("false_discovery", FALSE)
+    tables = cast(HashingOptions, options)
+    if not 0 < false <= 1:
+        raise SettingError(f"false_discovery={false} is a share of the rules: give a number above 0 and up to 1")
     column, where, hashing = order(given, preset, sort), where or Filter(), Hashing(preset, **tables)
     scope, chosen = Scope.of(given, where, min_count), given.choose(hashing)
     if not scope.pairs:
@@ -72,7 +84,8 @@ def mine(
                 # What is asked of a rule is not asked of the pairs in it: larger sets grow from all.
                 free = replace(scope, bounds=())
                 edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
-            larger = grow(given, edges.best(given, column, EDGES), antecedents)
+            larger = grow(given, edges.best(given, column, EDGES), antecedents, false, pool)
+            larger = [rules.best(given, column, pool) for rules in larger]
         rules = build_table(given, [found, *larger], chosen, column).where(where)
         rules = lines_between(rules, where) if where.families == "between" else rules
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:

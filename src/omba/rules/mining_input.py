@@ -88,7 +88,7 @@ class MiningInput:
     remembered: Rows | None = None
     finder: Finder | None = None
     _observed: dict[int, Observed] = field(default_factory=dict, init=False, repr=False)
-    _productive: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _productive: dict[tuple[float, ...], Any] = field(default_factory=dict, init=False, repr=False)
     _nearest: dict[tuple[int, Hashing, bytes], Pairs] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -188,11 +188,11 @@ class MiningInput:
         """Whether the forecast, if there is one, was ever compared with what came."""
         return self.forecast is None or self.forecast.judged
 
-    def once(self, longest: int, find: Callable[[], Found]) -> Found:
-        """What was found of sets of so many products, looked for once."""
-        if longest not in self._productive:
-            self._productive[longest] = find()
-        found: Found = self._productive[longest]
+    def once(self, asked: tuple[float, ...], find: Callable[[], Found]) -> Found:
+        """What was found of sets, looked for once for what is asked of them."""
+        if asked not in self._productive:
+            self._productive[asked] = find()
+        found: Found = self._productive[asked]
         return found
 
     def nearest(self, among: NDArray[np.bool_], most: int, hashing: Hashing) -> Pairs:

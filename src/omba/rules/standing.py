@@ -3,7 +3,8 @@
 Mining looks at every pair that was ever counted. From one day to the next few of them change: those bought that day.
 So between two looks over everything only two kinds of pairs are scored: those that stood among the best at the last
 look, and those bought together since. What a look would have found besides is a pair nobody bought, whose products
-rose by other products' sales; the next look finds it.
+rose by other products' sales; the next look finds it. Of the sets of three, those that made the best rules at the last
+look are tested again.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from omba.rules.counts import Counts
 from omba.rules.evidence import PartialEvidence
 from omba.rules.filter import Filter
 from omba.rules.from_model import mining_input
-from omba.rules.grow import grow
+from omba.rules.grow import standing_sets, triples_once
 from omba.rules.hashing import Hashing
-from omba.rules.mine import EDGES, mine
+from omba.rules.mine import mine
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
@@ -71,6 +72,7 @@ class Standing:
             )
         self.top, self.every, self.antecedents, self.min_count = top, every, antecedents, min_count
         self._keys = np.empty(0, np.int64)
+        self._sets, self._highest = np.empty((0, 3), np.int64), 0.0
         self._hashing: Hashing | None = None
         self._age = 0
 
@@ -113,7 +115,7 @@ class Standing:
         if not self._keep(found):
             return self._look(given, scope)
         best = found[0]
-        larger = grow(given, best.best(given, DEFAULT_ORDER, EDGES), self.antecedents)
+        larger = standing_sets(given, self._sets, self._highest) if self.antecedents > 1 else []
         hashing = self._hashing if fresh is None else fresh.choose()
         return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], hashing).head(self.top)
 
@@ -124,7 +126,16 @@ class Standing:
         if not self._keep(best_observed(given, scope, DEFAULT_ORDER, most)):
             # Too few were bought together so far: the nearest pairs have to fill up the table, and again next time.
             self.forget()
+        elif self.antecedents > 1:
+            self._keep_sets(given)
         return mine(given, self.top, antecedents=self.antecedents, min_count=self.min_count)
+
+    def _keep_sets(self, given: MiningInput) -> None:
+        """Keep the sets of three products that make the best rules, and how low their p must be."""
+        larger, self._highest = triples_once(given, pool=max(POOL, self.top))
+        best = [rules.best(given, DEFAULT_ORDER, STANDING * max(POOL, self.top)) for rules in larger]
+        sets = [np.column_stack([rules.antecedents, rules.consequent]) for rules in best]
+        self._sets = np.concatenate([np.empty((0, 3), np.int64), *sets])
 
     def _keep(self, found: list[Candidates]) -> bool:
         """Keep the pairs that stand; whether there are enough of them for a table."""

@@ -143,6 +143,9 @@ class SparkEvidence:
         """Pairs are counted exactly, larger sets as the model watched them."""
         return np.ones(len(sets), bool) if sets.shape[1] == 2 else self.sets.exact(sets, self.kept)
 
+    def triples(self, least: int) -> tuple[Rows, NDArray[np.int64]]:
+        return self.sets.observed(least)
+
     def observed(self, least: int = 1) -> Observed:
         """All pairs in so many baskets or more: there may be more of them than the driver holds."""
         table = to_arrow(self.table.where(f"count >= {int(least)}"))

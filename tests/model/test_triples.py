@@ -1,0 +1,104 @@
+"""Triples of the stream, counted in a table of bounded size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from omba.model import triples as module
+from omba.model.evidence import Evidence
+from omba.model.triples import Triples
+
+
+def window(rows):
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return offsets, np.concatenate(rows).astype(np.int32)
+
+
+def count(chunks):
+    """The table after some windows, its evidence, and the truth."""
+    evidence, triples, truth = Evidence(100_000), Triples(), Counter()
+    for rows in chunks:
+        evidence.update(*window(rows))
+        triples.update(*window(rows), evidence)
+        truth.update(triple for row in rows for triple in combinations(sorted(row.tolist()), 3))
+    return triples, evidence, truth
+
+
+def shop(baskets, products, seed=0):
+    """Windows of baskets in which some products are far more frequent than others, and some triples go together."""
+    rng = np.random.default_rng(seed)
+    weight = 1 / np.arange(1, products + 1)
+    rows = []
+    for _ in range(baskets):
+        row = rng.choice(products, rng.integers(1, 12), replace=False, p=weight / weight.sum())
+        if rng.random() < 0.1:
+            row = np.union1d(row, np.arange(3) + 3 * rng.integers(10, 13))
+        rows.append(rng.permutation(row).astype(np.int32))
+    return [rows[first : first + 300] for first in range(0, baskets, 300)]
+
+
+def test_while_all_fit_every_count_is_the_truth():
+    triples, evidence, truth = count(shop(1_200, 60))
+    sets = np.array(list(combinations(range(60), 3)))
+    assert triples.counts(sets).tolist() == [truth[tuple(row)] for row in sets.tolist()]
+    assert triples.exact(sets, evidence.n_baskets).all()
+    assert triples.n_triples == len(truth)
+    found, counts = triples.observed(4)
+    assert {tuple(row): n for row, n in zip(found.tolist(), counts.tolist(), strict=True)} == {
+        triple: n for triple, n in truth.items() if n >= 4
+    }
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "ROOM", 12_000)
+        yield count(shop(3_000, 300, seed=1))
+
+
+def test_in_a_full_table_a_count_is_never_more_than_the_truth_and_says_whether_it_is(crowded):
+    triples, evidence, truth = crowded
+    assert 0 < triples.n_triples <= 12_000 < len(truth)
+    assert triples.let_go
+    sets = np.array(list(truth))
+    true = np.array(list(truth.values()))
+    counts, exact = triples.counts(sets), triples.exact(sets, evidence.n_baskets)
+    assert (counts <= true).all()
+    assert (counts[exact] == true[exact]).all()
+    assert exact[true > 20 * triples.let_go].mean() > 0.5
+
+
+def test_triples_that_are_bought_often_stay_in_a_full_table(crowded):
+    triples, _, truth = crowded
+    often = np.array([triple for triple, n in truth.items() if n >= 30])
+    assert len(often) > 50
+    assert (triples.counts(often) >= 0.8 * np.array([truth[tuple(row)] for row in often.tolist()])).mean() > 0.95
+
+
+def test_a_saved_table_goes_on_as_it_was(crowded):
+    triples, evidence, _ = crowded
+    other = Triples()
+    other.load(triples.state())
+    assert (other.let_go, other.n_triples, other.n_baskets) == (triples.let_go, triples.n_triples, triples.n_baskets)
+    for name, array in triples.state().items():
+        assert np.array_equal(other.state()[name], array)
+    assert other.exact(np.array([[0, 1, 2]]), evidence.n_baskets + 1).tolist() == [False], "baskets it has not met"
+
+
+def test_of_a_very_large_basket_a_part_is_counted_and_no_count_claims_to_be_exact(monkeypatch):
+    monkeypatch.setattr(module, "LARGEST", (20,))
+    triples, evidence, _ = count([[np.arange(50)], [np.arange(3)]])
+    assert triples.oversized == 1
+    assert triples.n_triples <= 20 * 19 * 18 // 6 + 1
+    assert not triples.exact(np.array([[0, 1, 2]]), evidence.n_baskets).any()
+
+
+def test_a_table_of_more_than_there_is_room_for_is_refused(monkeypatch):
+    triples, _, _ = count(shop(300, 40))
+    monkeypatch.setattr(module, "ROOM", 10)
+    with pytest.raises(ValueError, match="more than the 10 there is room for"):
+        Triples().load(triples.state())
