@@ -42,6 +42,9 @@ KINDS = (
 VIEWS = {
     "today": "#/today",
     "rules": "#/rules",
+    "families": "#/families",
+    "bundles": "#/bundles?floor=1",
+    "calendar": "#/calendar",
     "product": "#/product/dairy%20basics",
     "products": "#/product",
     "map": "#/map?product=dairy%20basics",

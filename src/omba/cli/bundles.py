@@ -65,6 +65,7 @@ def line(bundle: Bundle, currency: str) -> tuple[str, ...]:
     money = [
         "–" if amount is None else f"{currency}{amount:,.2f}" for amount in (bundle.price, bundle.expected_revenue)
     ]
+    products += f" ({bundle.season} only)" if bundle.season else ""
     return products, f"{bundle.count:,}", number(bundle.lift), baskets, f"{low} to {high}", *money
 
 

@@ -30,6 +30,11 @@ def coming_up(
     give([rule.to_dict() for rule in found.rules], json, title, COLUMNS, map(line, found.rules), spare=("lift",))
     if not found.known:
         terminal.say(UNKNOWN)
+    elif found.rules and json is None:
+        terminal.say(
+            f"Baskets to expect if it comes again: of what was sold at this time last year, {found.returns:.0%} is.",
+            "dim",
+        )
     elif not found.rules:
         terminal.say(
             "Nothing is about to be bought together more than usual, by what the same weeks brought last year."

@@ -34,6 +34,10 @@ USUAL = 10.0
 """Baskets at the usual rate that every product is taken to have had over a year."""
 LATELY, STEADY = 3, 5.0
 """Fortnights that tell how sales of late compare with a year ago, and the baskets' worth of no change in that."""
+HALF = 2.0
+"""Products' worth of not knowing whether what was sold comes again."""
+TWICE = 2.0
+"""Baskets in the same weeks of years before the last one that make a season one that comes round."""
 TELLING = 0.25
 """The part of its usual sales that a product must have had at this time a year ago for them to be compared with."""
 MOVES = 1.5
@@ -125,6 +129,27 @@ class Outlook:
         return np.where(there, np.clip(level, 1.0 / LARGEST**2, LARGEST), 1.0)
 
     @cached_property
+    def returns(self) -> float:
+        """The share of what was sold at this time a year ago that is sold again: how far a season seen once is to be
+        trusted. One half, where nothing has come round yet."""
+        seasons, places = self._seasons, (self.now - np.arange(LATELY)) % self._fortnights
+        then, since = seasons.earlier[:, places], seasons.sold[:, places] - seasons.earlier[:, places]
+        baskets = seasons.earlier_baskets[places]
+        share = np.divide(seasons.baskets[places] - baskets, baskets, out=np.zeros(LATELY), where=baskets > 0)
+        expected = then @ share
+        due = expected >= STEADY
+        again = due & (since[:, baskets > 0].sum(axis=1) >= TELLING * expected)
+        return float((again.sum() + HALF) / (due.sum() + 2 * HALF))
+
+    @cached_property
+    def sure(self) -> NDArray[np.bool_]:
+        """The products that will be there: sold of late, or in the same weeks of two years or more."""
+        seasons, lately = self._seasons, (self.now - np.arange(LATELY)) % self._fortnights
+        usual = seasons.sold.sum(axis=1) * self.weights[lately].sum()
+        alive = (seasons.sold - seasons.earlier)[:, lately].sum(axis=1) >= np.maximum(TELLING * usual, 1.0)
+        return np.asarray(alive | (seasons.earlier[:, self.places].sum(axis=1) >= TWICE))
+
+    @cached_property
     def moves(self) -> NDArray[np.bool_]:
         """The products whose sales in the coming weeks are not the usual, because of the time of year."""
         if not self.known:
@@ -147,8 +172,14 @@ class Outlook:
             before = self._together(inside[:, :-1])
             sides = before * self.sales[inside[:, -1]]
             chance[block] = sides * self.level[inside].prod(axis=1)
+            chance[block] *= np.where(self.sure[inside].all(axis=1), 1.0, self.returns)
             lift[block] = self._together(inside) / np.maximum(sides, 1e-9)
         return chance, lift
+
+    def doubtful(self, sets: ArrayLike) -> NDArray[np.bool_]:
+        """Which lines hold a product whose season was seen once, and that may not come again."""
+        rows = np.minimum(np.asarray(sets, np.int64), len(self.sure))
+        return np.asarray(~np.append(self.sure, True)[rows].all(axis=1))
 
     def chance(self, sets: ArrayLike) -> Floats:
         """By how much baskets with each line of rows change by the sales of its products: those of the same weeks a

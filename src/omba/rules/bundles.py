@@ -17,10 +17,9 @@ import numpy as np
 from omba.baskets import Label
 from omba.errors import SettingError
 from omba.rules.candidates import Candidates
-from omba.rules.evidence import Rows
 from omba.rules.filter import Filter
 from omba.rules.grow import cliques, surest_directions
-from omba.rules.lines import groups_of
+from omba.rules.lines import best_of_each, groups_of
 from omba.rules.mine import EDGES
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT, cosines
@@ -65,6 +64,8 @@ class Bundle:
         What they bring in then, with both ends; this is what goes together anyway, not what an offer adds.
     break_even
         The discount at which an offer brings in as much as without, for the extra uptake that was stated.
+    season
+        The months in which they are mostly sold together, "" for all year.
     """
 
     products: list[Label]
@@ -79,6 +80,7 @@ class Bundle:
     expected_revenue_low: float | None
     expected_revenue_high: float | None
     break_even: float
+    season: str
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -122,6 +124,7 @@ def find_bundles(
             lift=rule.lift,
             price=as_known(price),
             break_even=discount,
+            season=rules.seasons[place],
             **{name: as_known(column[place]) for name, column in columns.items()},
         )
         for place, (rule, price) in enumerate(zip(rules, spent(rules).tolist(), strict=True))
@@ -161,21 +164,6 @@ def candidate_rules(given: MiningInput, column: str, floor: float) -> Rules:
             larger.append(surest_directions(given, sets[often], count[often]))
     rules = build_table(given, [pairs.take(np.array(chosen, np.int64)), *larger], hashing, column, adjust=False)
     return rules.take(np.flatnonzero(is_bundle(rules) & (rules["expected_baskets"] >= floor)))
-
-
-def best_of_each(left: Rows, right: Rows, most: int) -> Rows:
-    """The places of pairs, best first, that are among the first `most` of both of their products.
-
-    >>> best_of_each(np.array([0, 0, 0, 1]), np.array([1, 2, 3, 2]), 2)
-    array([0, 1, 3])
-    """
-    kept: Counter[int] = Counter()
-    places = []
-    for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        if all(kept[row] < most for row in pair):
-            places.append(place)
-            kept.update(pair)
-    return np.array(places, np.int64)
 
 
 def is_bundle(rules: Rules) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from omba.baskets import Label
 from omba.errors import SettingError
 from omba.rules.catalogue import SalesOutlook
-from omba.rules.lines import choose_lines
+from omba.rules.lines import best_of_each, choose_lines
 from omba.rules.mining_input import MiningInput
 from omba.rules.rule_status import FEW
 from omba.rules.worth import NINE_IN_TEN
@@ -32,6 +32,8 @@ TWICE = 2.0
 STRONG = 1.5
 """The lift that a pair must have within its season, by the low end of its count: what is merely sold at the same time
 does not belong together."""
+USES = 2
+"""Lines that a product is in, at most."""
 APART = ("substitute", "different customers")
 """Relations of products that do not belong together."""
 UNKNOWN = (
@@ -61,7 +63,7 @@ class ComingRule:
     lift
         The lift to expect in those weeks: chance is higher in a season too.
     expected_baskets
-        Baskets with both in the coming weeks, with both ends of the 90% interval.
+        Baskets with both in the coming weeks, if it comes again, with both ends of the 90% interval.
     relation
         What the two are to each other; None where that is not known.
     """
@@ -94,6 +96,8 @@ class ComingUp:
         The first day of the coming weeks.
     last
         The last of them.
+    returns
+        The share of what was sold at this time last year that is sold again: what comes up may not come.
     rules
         What comes up, most baskets first.
     """
@@ -101,6 +105,7 @@ class ComingUp:
     known: bool
     first: str
     last: str
+    returns: float
     rules: list[ComingRule]
 
 
@@ -111,13 +116,15 @@ def find_coming_up(given: MiningInput, weeks: int = WEEKS, top: int = 20) -> Com
     find = given.catalogue.find_outlook
     outlook = None if find is None else find(-(-weeks // 2))
     if outlook is None or not outlook.met:
-        return ComingUp(False, "", "", [])
+        return ComingUp(False, "", "", 0.5, [])
     days = str(outlook.day(0)), str(outlook.day(outlook.ahead) - np.timedelta64(1, "D"))
     if not outlook.known:
-        return ComingUp(False, *days, [])
+        return ComingUp(False, *days, outlook.returns, [])
     pairs = rising_pairs(given, outlook)
-    places = choose(given, pairs[0], 4 * top)
-    return ComingUp(True, *days, records(given, outlook, [column[places] for column in pairs])[:top])
+    places = best_of_each(pairs[0][:, 0], pairs[0][:, 1], USES)
+    places = places[choose(given, pairs[0][places], 4 * top)]
+    rules = records(given, outlook, [column[places] for column in pairs])[:top]
+    return ComingUp(True, *days, outlook.returns, rules)
 
 
 def rising_pairs(given: MiningInput, outlook: SalesOutlook) -> tuple[Rows, Rows, Floats, Floats, Floats]:
@@ -129,8 +136,9 @@ def rising_pairs(given: MiningInput, outlook: SalesOutlook) -> tuple[Rows, Rows,
     sets, count = np.column_stack([left[some], right[some]]), count[some]
     chance, factor = outlook.factors(sets)
     usual = outlook.part_of_time * count
-    expected = usual * chance * factor
-    times = chance * factor
+    # Told as if it came again: how likely that is stands beside it.
+    times = chance * factor / np.where(outlook.doubtful(sets), outlook.returns, 1.0)
+    expected = usual * times
     lift = factor * count * given.n_baskets / np.maximum(given.counts[sets].prod(axis=1, dtype=np.float64), 1.0)
     sure = 1.0 - NINE_IN_TEN / np.sqrt(np.maximum(count, 1))
     kept = np.flatnonzero((times >= TWICE) & (lift * sure >= STRONG))
@@ -139,11 +147,11 @@ def rising_pairs(given: MiningInput, outlook: SalesOutlook) -> tuple[Rows, Rows,
     return sets[order], count[order], times[order], lift[order], expected[order]
 
 
-def choose(given: MiningInput, sets: Rows, most: int) -> Sequence[int]:
+def choose(given: MiningInput, sets: Rows, most: int) -> list[int]:
     """The places of pairs that are lines of their own: one for each family."""
     families = given.catalogue.families
     if families is None or not len(families):
-        return range(min(len(sets), most))
+        return [*range(min(len(sets), most))]
     return choose_lines(map(tuple, families.groups[sets].tolist()), len(families), False, most)
 
 

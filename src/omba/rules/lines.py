@@ -7,9 +7,11 @@ gets a line for each pair of families.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omba.assortment.families import Families
 from omba.baskets import Label
@@ -17,6 +19,7 @@ from omba.rules.filter import Filter
 from omba.rules.rules import Rules
 
 Groups = tuple[int, ...]
+Rows = NDArray[np.integer]
 
 
 def groups_of(rules: Rules, families: Families) -> list[Groups]:
@@ -54,6 +57,21 @@ def choose_lines(groups: Iterable[Groups], families: int, narrow: bool, most: in
         if most is not None and len(places) == most:
             break
     return places
+
+
+def best_of_each(left: Rows, right: Rows, most: int) -> NDArray[np.int64]:
+    """The places of pairs, best first, that are among the first `most` of both of their products.
+
+    >>> best_of_each(np.array([0, 0, 0, 1]), np.array([1, 2, 3, 2]), 2)
+    array([0, 1, 3])
+    """
+    kept: Counter[int] = Counter()
+    places = []
+    for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        if all(kept[row] < most for row in pair):
+            places.append(place)
+            kept.update(pair)
+    return np.array(places, np.int64)
 
 
 def lines_between(rules: Rules, where: Filter) -> Rules:

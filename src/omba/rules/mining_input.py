@@ -156,7 +156,8 @@ class MiningInput:
         """What is expected, by the same weeks a year ago where the products' sales move with the time of year.
 
         There the interval is of the sales a year ago rather than of those of late: what is about to come is hardly sold
-        yet, and what is over has been.
+        yet, and what is over has been. Of what was sold in one season and never since, nothing is promised: it may not
+        come again, so its low end stays as low as by the sales of late.
         """
         outlook = self.catalogue.outlook
         if outlook is None or not outlook.known or self.forecast is None:
@@ -167,9 +168,12 @@ class MiningInput:
             return found
         mean, low, high = (np.array(column, np.float64) for column in found)
         mean[moved] *= factor[moved]
-        low[moved], high[moved] = self.forecast.interval(
+        ends = self.forecast.interval(
             mean[moved], baskets[moved], n_a[moved], n_b[moved], self.n_baskets, chance[moved]
         )
+        least = np.minimum(ends[0], low[moved])
+        low[moved] = np.where(outlook.doubtful(np.asarray(sets)[moved]), least, ends[0])
+        high[moved] = ends[1]
         return mean, low, high
 
     def expect_sets(self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted, n_b: Counted) -> Expected:

@@ -4,8 +4,8 @@ import { brush, question } from "/static/filters.js";
 const asked = (text, options) => question(new URLSearchParams(text), options);
 
 test("filters of the address are asked for, and what is chosen on the page is not", () => {
-  equal(asked("text=tea&status=rare&min_price=2&sort=lift&order=asc&open=k&sel=a&at=3"),
-    { text: "tea", status: "rare", min_price: "2", sort: "lift", order: "asc" });
+  equal(asked("text=tea&status=rare&season=none&min_price=2&sort=lift&order=asc&open=k&sel=a&at=3"),
+    { text: "tea", status: "rare", season: "none", min_price: "2", sort: "lift", order: "asc" });
 });
 
 test("any measure can be bounded from below and from above", () => {

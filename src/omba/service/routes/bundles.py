@@ -32,6 +32,7 @@ class BundleLine(schemas.Strict):
     expected_revenue: float | None = Field(description="What goes together anyway, not what an offer adds.")
     expected_revenue_low: float | None
     expected_revenue_high: float | None
+    season: str = Field(description="The months in which they are mostly sold together; empty for all year.")
     break_even: float = Field(description="The discount at which the stated extra uptake earns what it costs.")
 
 

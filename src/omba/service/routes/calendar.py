@@ -23,8 +23,8 @@ router = APIRouter(tags=["rules"], responses=PROBLEMS)
 
 MOST, RULES = 200, 200
 """Lines of one answer, and rules that the calendar has."""
-YEAR = 26
-"""Fortnights of the calendar."""
+YEAR, MORE = 26, 1.5
+"""Fortnights of the calendar, and how many times the usual is more than usual."""
 
 
 class CalendarLine(schemas.Strict):
@@ -54,7 +54,9 @@ class ComingLine(schemas.Strict):
     times: float = Field(description="Times the usual that they should be together in the coming weeks.")
     count: int = Field(description="Baskets with both so far.")
     lift: float = Field(description="The lift to expect within those weeks.")
-    expected_baskets: float
+    expected_baskets: float = Field(
+        description="If it comes again; the ends are those of nine weeks like these in ten."
+    )
     expected_baskets_low: float
     expected_baskets_high: float
     relation: str | None
@@ -64,6 +66,7 @@ class ComingPage(schemas.Strict):
     known: bool = Field(description="Whether the same weeks a year ago are known; where not, nothing can be told.")
     first: str
     last: str
+    returns: float = Field(description="The share of what was sold at this time last year that is sold again.")
     rules: list[ComingLine]
 
 
@@ -76,7 +79,8 @@ def calendar(
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 60,
 ) -> Response:
-    """Families and rules over the year, a row each; unless all are asked for, those that have a season."""
+    """Families and rules over the year, a row each; unless all are asked for, those that have a season, those whose
+    season comes next first."""
     view = served.published.view
     outlook = None if view.model is None else view.catalogue.outlook
     if outlook is None or not outlook.met:
@@ -84,21 +88,30 @@ def calendar(
         return answer({**nothing, "baskets": [], "rows": []})
     rows, words = calendar_rows(view, outlook, of), q.casefold().split()
     rows = [row for row in rows if all(word in text_of(row) for word in words)]
-    seasonal = [row for row in rows if row.season]
-    chosen = seasonal if season == "any" else rows
     day = outlook.day(0)
-    of_year = int((day - day.astype("datetime64[Y]")).astype(int)) // 14
+    fortnight = min(int((day - day.astype("datetime64[Y]")).astype(int)) // 14, YEAR - 1)
+    seasonal = sorted((row for row in rows if row.season), key=lambda row: fortnights_until(row.rates, fortnight))
+    chosen = seasonal if season == "any" else rows
     return answer(
         {
             "total": len(chosen),
             "seasonal": len(seasonal),
             "now": str(day),
-            "fortnight": min(of_year, YEAR - 1),
+            "fortnight": fortnight,
             "year_known": outlook.known,
             "baskets": np.round(outlook.weights, 5).tolist(),
             "rows": [row.to_dict() for row in chosen[offset : offset + limit]],
         }
     )
+
+
+def fortnights_until(rates: list[float | None], now: int) -> int:
+    """How many fortnights it is until something is sold more than usual.
+
+    >>> fortnights_until([3.0] + [0.2] * 25, 20), fortnights_until([0.2] * 20 + [3.0] + [0.2] * 5, 20)
+    (6, 0)
+    """
+    return next((ahead for ahead in range(YEAR) if (rates[(now + ahead) % YEAR] or 0.0) > MORE), YEAR)
 
 
 def calendar_rows(view: View, outlook: SalesOutlook, of: str) -> list[CalendarRow]:
@@ -135,7 +148,8 @@ def coming_up(
     view = served.published.view
     pairs = view.pair_index
     if pairs is None or not view.n_baskets:
-        return answer({"known": False, "first": "", "last": "", "rules": []})
+        return answer({"known": False, "first": "", "last": "", "returns": 0.5, "rules": []})
     found = view.cache(f"coming up {weeks}", lambda: find_coming_up(pairs.given, weeks, MOST))
     rules = [rule.to_dict() for rule in found.rules[:limit]]
-    return answer({"known": found.known, "first": found.first, "last": found.last, "rules": rules})
+    days = {"known": found.known, "first": found.first, "last": found.last}
+    return answer({**days, "returns": found.returns, "rules": rules})

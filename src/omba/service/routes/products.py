@@ -78,6 +78,7 @@ def product(served: Served, view: Seen, id: str) -> Response:
             "substitutes": partners(view, row, "substitute"),
             "complements": partners(view, row, "complement"),
             "family": family_of(view, row),
+            "season": view.catalogue.season([(product_index.labels[row],)])[0],
             "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
         }
     )

@@ -207,6 +207,7 @@ class ProductPage(Strict):
     substitutes: list[Related]
     complements: list[Related]
     family: str | None = Field(description="What the variants of one thing are called that it is one of.")
+    season: str = Field(description="The months in which most of it is sold; empty for all year.")
     history: list[ProductPoint]
 
 

@@ -6,6 +6,8 @@ import { change, here, href, parse } from "./route.js";
 import { code, labelOf } from "./labels.js";
 import { nameOf } from "./names.js";
 import { BasketView } from "./basket.js";
+import { BundlesView } from "./bundles.js";
+import { CalendarView } from "./calendar.js";
 import { CustomerView } from "./customer.js";
 import { FamiliesView } from "./families.js";
 import { MapView } from "./map.js";
@@ -19,8 +21,8 @@ import { writeCsv, writeImage } from "./sheet.js";
 import * as format from "./format.js";
 import * as theme from "./theme.js";
 
-const VIEWS = { today: TodayView, rules: RulesView, families: FamiliesView, product: ProductView, map: MapView, basket: BasketView, customers: CustomerView };
-const TITLES = { today: "Today", rules: "Rules", families: "Families", product: "Product", map: "Map", basket: "Basket", customers: "Customer" };
+const VIEWS = { today: TodayView, rules: RulesView, families: FamiliesView, bundles: BundlesView, calendar: CalendarView, product: ProductView, map: MapView, basket: BasketView, customers: CustomerView };
+const TITLES = { today: "Today", rules: "Rules", families: "Families", bundles: "Bundles", calendar: "Calendar", product: "Product", map: "Map", basket: "Basket", customers: "Customer" };
 const PAUSE = 5000;
 
 const root = document.getElementById("view");

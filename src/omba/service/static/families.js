@@ -3,7 +3,7 @@
 import { h, fill, debounce } from "./dom.js";
 import { get } from "./api.js";
 import { change, here } from "./route.js";
-import { code, productLink } from "./labels.js";
+import { code, inCapitals, productLink } from "./labels.js";
 import { learn } from "./names.js";
 import * as format from "./format.js";
 
@@ -61,8 +61,9 @@ function line(family) {
   const range = family.lift_low == null ? format.NOTHING : family.lift_high - family.lift_low < 0.05 * family.lift_high ? format.lift(family.lift_high)
     : `${format.lift(family.lift_low)} to ${format.lift(family.lift_high)}`;
   const members = h("ul.members", {}, family.products.map(({ id, count }) => h("li", {}, productLink(id), code(id), h("span.soft", {}, ` ${format.plural(count, "basket")}`))));
-  return h("tr", {}, h("th", { scope: "row" }, h("details", {}, h("summary", {}, family.name), members)),
-    h("td.number", {}, format.count(family.size)), h("td.number", {}, format.count(family.sold)), h("td.number", {}, range),
-    h("td", {}, family.partner == null ? format.NOTHING : h("a", { href: here("rules", null, { product: String(family.partner_products[0]), families: null }) }, family.partner)),
-    h("td.number", {}, format.lift(family.partner_lift)));
+  return h("tr", {}, h("th", { scope: "row" }, h("details", {}, h(inCapitals(family.name) ? "summary.capitals" : "summary", {}, family.name), members)),
+    h("td.number", { data: { title: "products" } }, format.count(family.size)), h("td.number", { data: { title: "baskets" } }, format.count(family.sold)),
+    h("td.number", { data: { title: "lift within" } }, range),
+    h("td.partner", { data: { title: "goes with" } }, family.partner == null ? format.NOTHING : h("a", { href: here("rules", null, { product: String(family.partner_products[0]), families: null }) }, family.partner)),
+    h("td.number", { data: { title: "lift" } }, format.lift(family.partner_lift)));
 }

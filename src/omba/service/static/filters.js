@@ -5,6 +5,7 @@ import { change } from "./route.js";
 import { get } from "./api.js";
 import { label } from "./labels.js";
 import { Search } from "./search.js";
+import { months } from "./year.js";
 import * as format from "./format.js";
 
 const BOUND = /^(min|max)_(?!price$)(.+)$/;
@@ -13,7 +14,7 @@ export const BRUSH = "area";
 // The question to the service that an address stands for. The brushed area is a bound on support and lift.
 export function question(query, { brushed = true } = {}) {
   const out = {};
-  for (const name of ["text", "status", "relation", "families", "category", "product", "min_price", "max_price", "sort", "order"])
+  for (const name of ["text", "status", "relation", "season", "families", "category", "product", "min_price", "max_price", "sort", "order"])
     if (query.get(name)) out[name] = query.get(name);
   for (const [name, value] of query) if (BOUND.test(name)) out[name] = value;
   const area = brushed ? brush(query) : null;
@@ -45,6 +46,8 @@ export class Filters {
       [["", "Any status"], ["observed", "Observed"], ["rare", "Rare"], ["unseen", "Unseen"]].map(([value, text]) => h("option", { value }, text)));
     this.relation = h("select", { "aria-label": "Relation", onchange: () => change({ relation: this.relation.value || null }) },
       [["", "Any relation"], ...["complement", "substitute", "variant", "same customers", "different customers", "unclear"].map((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])].map(([value, text]) => h("option", { value }, text)));
+    this.season = h("select", { "aria-label": "Season", onchange: () => change({ season: this.season.value || null }) },
+      [["", "Any time of year"], ["none", "All year round"], ["any", "Of a season only"], ...months().map(({ name }) => [name, `Season with ${name}`])].map(([value, text]) => h("option", { value }, text)));
     this.families = h("select", { "aria-label": "Families", title: "Rules between families of products have a line each", onchange: () => change({ families: this.families.value || null }) },
       [["", "Between families"], ["within", "Within a family"], ["all", "All rules"]].map(([value, text]) => h("option", { value }, text)));
     this.category = new Search({ placeholder: "Any category", label: "Category", keep: true,
@@ -62,7 +65,7 @@ export class Filters {
     const fold = h("button.toggle.fold", { type: "button", "aria-expanded": "false",
       onclick: () => fold.setAttribute("aria-expanded", String(this.element.classList.toggle("unfolded"))) }, "Filters");
     this.element = h("form.filters", { onsubmit: (event) => { event.preventDefault(); this.add(); }, "aria-label": "Filters" },
-      this.text, this.status, this.relation, this.families, this.category.element,
+      this.text, this.status, this.relation, this.season, this.families, this.category.element,
       h("fieldset", {}, h("legend", {}, "Price"), this.low, "–", this.high),
       h("fieldset", {}, h("legend", {}, "Measure"), this.measure, this.side, this.bound, h("button", { type: "submit" }, "Add")),
       h("div.found-rules", {}, this.total, fold, more), this.chips);
@@ -92,6 +95,7 @@ export class Filters {
     set(this.text, query.get("text"));
     set(this.status, query.get("status"));
     set(this.relation, query.get("relation"));
+    set(this.season, query.get("season"));
     set(this.families, query.get("families"));
     set(this.category.input, query.get("category"));
     set(this.low, query.get("min_price"));

@@ -75,6 +75,24 @@ export function statusMark(status) {
   }, status);
 }
 
+// What the products of a rule are to each other, and how likely.
+export function relationMark({ relation, relation_probability }) {
+  if (relation == null) return format.NOTHING;
+  return h(`span.relation.${relation.replace(" ", "-")}`, { title: `${MEANT[relation]}${relation_probability == null ? "" : `; probability ${format.percent(relation_probability)}`}` }, relation);
+}
+
+const MEANT = {
+  complement: "bought with each other more often than habits explain",
+  substitute: "bought instead of each other",
+  variant: "variants of one thing",
+  "same customers": "bought by the same people, each for itself",
+  "different customers": "bought by different people",
+  unclear: "too little to tell",
+};
+
+// A warning that a rule holds for a part of the year alone.
+export const seasonMark = (season) => season && h("span.season", { title: `mostly sold in ${season}: at other times do not count on it` }, `${season} only`);
+
 // A rule as a link that opens it beside the page, by its name or other words.
 export function ruleLink(rule, ...words) {
   return h("a.rule", { href: addressWith({ open: rule.key }), data: { key: rule.key } }, words.length ? words : sides(rule));

@@ -9,6 +9,7 @@ import { byExpected, expected, scale } from "./interval.js";
 import { code, label, labelOf, productLink, ruleLink, ruleText, score } from "./labels.js";
 import { all, learn, learnRule, nameOf } from "./names.js";
 import { periods } from "./period.js";
+import { priceTable } from "./price_effects.js";
 import * as format from "./format.js";
 
 export class ProductView {
@@ -29,6 +30,7 @@ export class ProductView {
     if (asked !== this.asked) return;
     this.page = page;
     this.draw(page);
+    this.showPrices(asked, page);
     if (this.of !== id) scrollTo({ top: 0 });
     this.of = id;
   }
@@ -45,6 +47,16 @@ export class ProductView {
         h("span.soft", {}, `${product.category ?? ""} `), h("span.figure", {}, format.plural(product.count, "basket"))))));
   }
 
+  // What the weeks did in which it was cheaper; nothing where these are too few.
+  async showPrices(asked, page) {
+    const { effects } = await get("/prices", { product: page.id, at: null });
+    if (asked !== this.asked || !effects.length) return;
+    effects.forEach(({ product, name }) => learn(product, name));
+    this.prices.hidden = false;
+    fill(this.prices, h("h2", {}, "What its price did"),
+      h("p.soft", {}, `Sales in the weeks when it cost ${format.percent(1 - effects[0].price)} less than usual, against its usual weeks, with the 90% interval. Whatever else the shop did then is in it.`), priceTable(effects));
+  }
+
   clear() {
     this.charts.forEach((chart) => chart.leave());
     this.charts = [];
@@ -58,7 +70,7 @@ export class ProductView {
     fill(this.root,
       h("header.head", {}, h("p.kicker", {}, kinds(page)), h("h1", {}, label(page.id)),
         h("dl.facts", {}, fact("baskets", format.count(page.count)), fact("of all baskets", format.percent(page.support)),
-          page.price != null && fact("mean price", format.price(page.price)), page.family && fact("family", h("a", { href: here("families", null, { q: page.family }) }, page.family))),
+          page.price != null && fact("mean price", format.price(page.price)), page.season && fact("season", h("span.season", {}, `${page.season} only`)), page.family && fact("family", h("a", { href: here("families", null, { q: page.family }) }, page.family))),
         h("p.actions", {}, h("a.button", { href: here("rules", null, { product: page.id }) }, "Its rules in the table"),
           h("a.button", { href: here("map", null, { product: page.id }) }, "On the map"),
           h("a.button", { href: here("basket", null, { p: page.id }) }, "Into a basket"))),
@@ -71,6 +83,7 @@ export class ProductView {
       (page.substitutes.length || page.complements.length) > 0 && h("div.pair", {},
         related("Belongs to it", "Customers who buy both take both at once more often than their habits explain.", page.complements),
         related("Bought instead of it", "Customers who buy both hardly ever take both at once.", page.substitutes)),
+      this.prices = h("section.prices", { hidden: true }),
       h("section", {}, h("h2", {}, "Nearest products"), h("p.soft", {}, "Bought with the same things by the same people."),
         page.similar.length ? h("ol.near", {}, page.similar.map((one) => h("li", {}, h("span", {}, productLink(one.id), code(one.id)), closeness(one.similarity), h("span.figure", {}, format.plural(one.count, "basket")))))
           : h("p.none", {}, "It was met too seldom to say.")));

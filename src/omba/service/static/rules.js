@@ -13,7 +13,7 @@ import { all, nameOf } from "./names.js";
 import * as format from "./format.js";
 
 const POINTS = 500;
-const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "relation"]);
+const NOT_MEASURES = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "relation", "season"]);
 
 export class RulesView {
   constructor(root) {
@@ -119,7 +119,7 @@ export class RulesView {
       pictures: this.scatter ? [this.scatter.chart.picture(), await this.network.picture()] : [],
       columns: ["antecedents", "consequents", ...sides, ...names],
       rows: rules.map((rule) => [rule.antecedents.join(", "), rule.consequents.join(", "), ...(named ? [called(rule.antecedents), called(rule.consequents)] : []), ...names.map((name) => rule[name])]),
-      shown: [...(named ? sides : ["antecedents", "consequents"]), "status", "count", "support", "confidence", "lift", "expected_lift_low"],
+      shown: [...(named ? sides : ["antecedents", "consequents"]), "status", "relation", "season", "count", "support", "confidence", "lift", "expected_lift_low"],
     };
   }
 

@@ -3,7 +3,7 @@
 import { h, fill, debounce } from "./dom.js";
 import * as format from "./format.js";
 import { scale, whisker } from "./interval.js";
-import { cutLabel, ruleText, sides, statusMark } from "./labels.js";
+import { cutLabel, relationMark, ruleText, seasonMark, sides, statusMark } from "./labels.js";
 
 const PAGE = 100;
 const SPARE = 8;
@@ -11,8 +11,9 @@ const SPARE = 8;
 export const MOST_LINES = 100_000;
 
 const COLUMNS = [
-  { name: "rule", title: "Rule", cell: (rule) => h("span.sides", { title: ruleText(rule) }, sides(rule, cutLabel)) },
+  { name: "rule", title: "Rule", cell: (rule) => h("span.of-season", {}, h("span.sides", { title: ruleText(rule) }, sides(rule, cutLabel)), seasonMark(rule.season)) },
   { name: "status", title: "Status", cell: (rule) => statusMark(rule.status) },
+  { name: "relation", title: "Relation", fixed: true, cell: (rule) => relationMark(rule) },
   { name: "count", title: "Together", number: true, cell: (rule) => `${rule.count_at_least ? "≥ " : ""}${format.count(rule.count)}` },
   { name: "support", title: "Support", number: true },
   { name: "confidence", title: "Confidence", number: true },
@@ -67,7 +68,7 @@ export class Table {
       const falling = this.order.order !== "asc";
       return h(`div.cell.of-${column.name}${column.number ? ".numeric" : ""}`, {
         role: "columnheader", "aria-sort": by ? (falling ? "descending" : "ascending") : "none" },
-        h("button.quiet", { type: "button", title: format.MEANINGS[column.name] ?? "", onclick: () => this.sort(sort, by && falling ? "asc" : by ? "desc" : sort === "antecedents" || sort === "status" ? "asc" : "desc") },
+        column.fixed ? h("span.soft", { title: format.MEANINGS[column.name] ?? "" }, column.title) : h("button.quiet", { type: "button", title: format.MEANINGS[column.name] ?? "", onclick: () => this.sort(sort, by && falling ? "asc" : by ? "desc" : sort === "antecedents" || sort === "status" ? "asc" : "desc") },
           column.title, h("span.arrow", { "aria-hidden": "true" }, by ? (falling ? " ↓" : " ↑") : "")));
     }));
   }
