@@ -196,3 +196,22 @@ def test_what_is_let_go_does_not_depend_on_how_many_counts_are_looked_at_first(m
     assert usual.let_go > 0
     for name, array in usual.state().items():
         assert np.array_equal(array, other.state()[name]), name
+
+
+def test_pairs_come_in_order_however_many_products_there_are() -> None:
+    evidence = counted(world(2_000, 300))
+    left, right, count = evidence.observed(2)
+    keys = left.astype(np.int64) * 300 + right
+    assert (np.diff(keys) > 0).all()
+    assert count.min() >= 2
+    usual = evidence.observed(2)
+    evidence._rows = 1 << 31  # rows and slots no longer fit into one number
+    for mine, theirs in zip(usual, evidence.observed(2), strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+def test_what_may_have_been_missed_comes_with_the_pairs() -> None:
+    evidence = counted(world(6_000, 1_500))
+    left, right, count, missed = evidence.pair_bounds()
+    assert missed.max() > 0
+    assert np.array_equal(evidence.at_most(left, right), count + missed)

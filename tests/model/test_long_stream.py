@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import omba
@@ -15,15 +16,14 @@ WINDOWS, BASKETS = 12, 40
 
 def stream(times, seed=0):
     """Baskets of 30 products by 20 users, the same shop all along."""
-    rng = np.random.default_rng(seed)
-    for number in range(times * WINDOWS):
-        rows = [(b, f"u{rng.integers(20)}", sorted(set(rng.integers(30, size=6).tolist()))) for b in range(BASKETS)]
-        yield {
-            "basket_id": [f"{number}-{b}" for b, _, products in rows for _ in products],
-            "user_id": [user for _, user, products in rows for _ in products],
-            "product": [f"p{one}" for _, _, products in rows for one in products],
-            "timestamp": [number for _, _, products in rows for _ in products],
-        }
+    rng, columns = np.random.default_rng(seed), {"basket_id": [], "user_id": [], "product": [], "timestamp": []}
+    for number in range(times * WINDOWS * BASKETS):
+        products = set(rng.integers(30, size=6).tolist())
+        columns["product"] += [f"p{one}" for one in products]
+        columns["basket_id"] += [number] * len(products)
+        columns["user_id"] += [f"u{rng.integers(20)}"] * len(products)
+        columns["timestamp"] += [number // BASKETS] * len(products)
+    return omba.read_baskets(pa.table(columns))
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +48,9 @@ def work():
     def count_calls(frame, event, argument):
         counted["calls"] += event in ("call", "c_call")
 
-    import pyarrow as pa
-
-    for number, window in enumerate(stream(10), 1):
-        baskets = omba.read_baskets(pa.table(window))
-        sys.setprofile(count_calls)
-        model.partial_fit(baskets)
+    for number, window in enumerate(stream(10).windows("1d"), 1):
+        sys.setprofile(count_calls if len(tenths) in (1, 9) else None)
+        model.partial_fit(window)
         sys.setprofile(None)
         if number % WINDOWS == 0:
             tenths.append(dict(counted))

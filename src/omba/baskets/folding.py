@@ -24,10 +24,10 @@ def fold_window(window: Baskets, identity: Identity) -> Baskets:
     """
     if not identity.changes:
         return window
-    meant = identity.product_codes(window.product_vocabulary)
+    meant = identity.product_codes(window.product_vocabulary, window.items)
     users = window.user_codes
     if users is not None:
-        users = np.append(identity.user_codes(window.user_vocabulary), np.int32(-1))[users]
+        users = np.append(identity.user_codes(window.user_vocabulary, users), np.int32(-1))[users]
     items = meant[window.items]
     if (items == window.items).all():
         return window if users is None or (users == window.user_codes).all() else replace(window, user_codes=users)

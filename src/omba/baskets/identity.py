@@ -9,9 +9,11 @@ beside it, so that baskets are read alike at every door.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -123,24 +125,32 @@ class Identity:
         ]
         return {**basket, "products": products, "user": self.user(basket.get("user"))}
 
-    def product_codes(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
-        """The code of the product that each code of a vocabulary means, −1 where it is left out."""
-        return _codes(vocabulary, self.product)
+    def product_codes(self, vocabulary: Vocabulary, used: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The code of the product that each code in use of a vocabulary means, −1 where it is left out."""
+        return _codes(vocabulary, used, self.product)
 
-    def user_codes(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+    def user_codes(self, vocabulary: Vocabulary, used: NDArray[np.integer]) -> NDArray[np.int32]:
         """The same for users."""
-        return _codes(vocabulary, self.user)
+        return _codes(vocabulary, used, self.user)
 
 
 def is_excluded(label: Label, patterns: Iterable[str]) -> bool:
     """Whether a product meets one of the patterns, whatever its case."""
-    text = str(label).casefold()
-    return any(fnmatchcase(text, pattern.casefold()) for pattern in patterns)
+    return any_of(tuple(patterns)).match(str(label).casefold()) is not None
 
 
-def _codes(vocabulary: Vocabulary, meaning: Callable[[Label], Label | None]) -> NDArray[np.int32]:
+@lru_cache(16)
+def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """What a text meets that meets one of the patterns."""
+    return re.compile("|".join(translate(pattern.casefold()) for pattern in patterns) or r"(?!)")
+
+
+def _codes(
+    vocabulary: Vocabulary, used: NDArray[np.integer], meaning: Callable[[Label], Label | None]
+) -> NDArray[np.int32]:
     codes = np.arange(len(vocabulary), dtype=np.int32)
-    for code, label in enumerate(list(vocabulary)):
+    for code in np.unique(used[used >= 0]).tolist():
+        label = vocabulary[code]
         meant = meaning(label)
         if meant is None:
             codes[code] = -1

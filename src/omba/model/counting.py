@@ -184,6 +184,22 @@ def move(table: Words, bound: int, trace: Words, other: Words) -> int:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def number_pairs(table: Words, minimum: int, bits: int, width: int, numbers: Words) -> int:
+    """Write each pair counted often enough as one number, so that they sort as pairs do; how many there are.
+
+    Its two rows have so many bits each, and the place of its slot the last ones.
+    """
+    n, least, low = 0, np.uint64(minimum), np.uint64(0xFFFFFFFF)
+    for slot in range(0, len(table), 2):
+        key = table[slot]
+        if key != EMPTY and (table[slot + 1] & COUNT) >= least:
+            rows = ((key >> HALF) << np.uint64(bits)) | (key & low)
+            numbers[n] = (rows << np.uint64(width)) | np.uint64(slot >> 1)
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error: int, place: Longs) -> int:
     """Add counts to keys from `place[0]` on, as `count_pairs` would; stop where `free` slots are used up."""
     slots, used = len(table) // 2, 0

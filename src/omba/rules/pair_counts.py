@@ -64,8 +64,7 @@ class PairCounts:
     @classmethod
     def of(cls, evidence: Evidence, products: int, kept: int = KEPT) -> PairCounts:
         """What a model has counted so far, the most frequent pairs of it."""
-        left, right, count = evidence.observed()
-        missed = evidence.at_most(left, right) - count
+        left, right, count, missed = evidence.pair_bounds()
         unkept = evidence.error
         if len(count) > kept:
             bound = np.partition(count, len(count) - kept)[len(count) - kept]
