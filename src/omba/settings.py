@@ -70,7 +70,7 @@ SETTINGS = {
             "value weighting (Eq. 3-4): 'fit' reads the power law from the prices, (exponent, clip) fixes it",
             choices=("fit", None),
         ),
-        Setting("memory", 128, "products remembered of each user; 0 for none", 0, 100_000),
+        Setting("memory", 256, "products remembered of each user; 0 for none", 0, 100_000),
         Setting("categories", True, "learn a second space at the level of categories, where the data have them"),
         Setting("clues", True, "weigh the clues of a score online; False is the paper's sum of two cosines"),
         Setting("pairs", 4_000_000, "pair counts kept as evidence for rules", 10_000, 2**31),

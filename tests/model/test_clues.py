@@ -36,6 +36,8 @@ def expected(model, products, user, candidate, level):
     found = dict.fromkeys((clue.name for clue in CLUES), 0.0)
     found |= oracle.clues(place, rows, space.products.vectors.astype(float), space.counts, taste, SHARPNESS)
     found["trend"] = oracle.trend(space.recent[place], space.recent.sum(), share, PRIOR)
+    sizes = int(space.company[place]), int(space.counts[place]), int(space.company.sum()), int(space.counts.sum())
+    found["company"] = oracle.company(*sizes, PRIOR)
     if row is not None:
         found |= plain_user(space.memory, row).clues(place, share, space.today + 1, PRIOR)
     return found
@@ -155,7 +157,7 @@ def test_a_step_of_a_blend_is_the_oracles_newton_step():
     log_weights[:, -2:] = -np.inf
     targets = np.zeros((7, 9))
     targets[:, :2] = 0.5
-    queries = [(x[q].astype(float), log_weights[q], targets[q]) for q in range(7)]
+    queries = [(x[q][:, blend.columns].astype(float), log_weights[q], targets[q]) for q in range(7)]
     want = oracle.newton(blend.weights, blend.hessian, blend.question.length, RIDGE, HALVINGS, queries)
     blend.learn(x, log_weights, targets)
     assert np.allclose(blend.weights, want)
@@ -170,26 +172,46 @@ def test_weights_are_taken_over_by_the_names_of_their_clues():
     assert new.hessian[new.names.index("category_user"), new.names.index("category_user")] == 1.0
 
 
-def test_a_score_is_the_sum_of_the_features_times_their_weights_by_name(model):
+def test_a_score_is_the_sum_of_the_features_times_their_weights_by_name_and_what_they_say_together(model):
     basket, user = model.products[:3], model.users[0]
     features = model.features(basket, user)
     weights = {field(name, level): w for level in range(2) for name, w in model.blend.weights_at(level).items()}
     weights["lift"] = model.blend.weights[-1]
-    total = sum(features[name].astype(float) * weights[name] for name in features.dtype.names)
+    total = sum(features[name].astype(float) * weight for name, weight in weights.items())
+    network = model.blend.network
+    together = network.score(np.stack([features[name] for name in network.names], axis=-1))
     assert len(features) == len(model.products)
-    assert np.allclose(model.score(basket, user), total, atol=1e-4)
+    assert together.any()
+    assert np.allclose(model.score(basket, user), total + together, atol=1e-4)
+    assert np.array_equal(model.score(basket, user), features["match"])
 
 
-def test_a_blend_begins_with_the_weights_of_the_table():
+def test_a_clue_counts_by_way_of_the_match_too(model):
+    complete, among = model.questions.blends["complete"], model.blend
+    weights = dict(zip(complete.names, complete.weights.tolist(), strict=True))
+    for level in range(2):
+        through = among.weights_at(level)
+        for name, weight in complete.weights_at(level).items():
+            assert weight == pytest.approx(weights[field(name, level)] + weights["match"] * through[name])
+
+
+def test_the_clues_of_a_query_are_the_same_for_all_its_candidates(model):
+    features = model.features(model.products[:3], model.users[0])
+    visits = model.customer(model.users[0]).visits
+    assert np.allclose(features["size"], np.log(4))
+    assert np.allclose(features["loyalty"], np.log(1 + visits))
+
+
+def test_a_blend_begins_with_the_weights_of_its_question():
     fitted, paper = Blend(levels=2), Blend(fitted=False)
-    assert fitted.weights_at(0) == {clue.name: clue.start for clue in CLUES}
+    assert fitted.weights_at(0) == {clue.name: AMONG.start.get(clue.name, 0.0) for clue in CLUES}
     assert set(fitted.weights_at(1).values()) == {0.0}
     assert paper.weights_at(0) == {clue.name: clue.paper for clue in CLUES}
     assert sum(paper.weights_at(0).values()) == 2.0
 
 
 def test_naming_the_columns_copies_nothing():
-    features = np.zeros((2, 3, len(CLUES) + 1), np.float32)
+    features = np.zeros((2, 3, len(fields(1))), np.float32)
     name_columns(features)["habit"][1, 2] = 7.0
     assert features.sum() == 7.0
 
@@ -203,16 +225,17 @@ def test_what_the_model_does_not_know_has_the_clues_of_a_product_never_bought(mo
 @pytest.mark.parametrize("seed", range(8))
 def test_a_step_of_a_young_blend_whose_clues_go_to_extremes_makes_its_answers_no_worse(seed):
     rng, blend = np.random.default_rng(seed), Blend(COMPLETE, fitted=True)
-    weights = np.zeros(len(blend.names))
+    weights = np.zeros(len(fields(1)))
     weights[:4] = 1.0
     for _ in range(12):
-        features = rng.normal(size=(4, 300, len(blend.names))).astype(np.float32) ** 5
+        features = rng.normal(size=(4, 300, len(weights))).astype(np.float32) ** 5
         chosen = [rng.choice(300, p=p) for p in special.softmax(features @ weights, axis=1)]
         targets = np.zeros(features.shape[:2])
         targets[np.arange(4), chosen] = 1.0
-        before = log_likelihood(features.astype(float) @ blend.weights, targets)
+        mine = features[..., blend.columns].astype(float)
+        before = log_likelihood(mine @ blend.weights, targets)
         blend.learn(features, np.zeros(features.shape[:2]), targets)
-        assert log_likelihood(features.astype(float) @ blend.weights, targets) >= before - 1e-9
+        assert log_likelihood(mine @ blend.weights, targets) >= before - 1e-9
 
 
 def test_the_best_sellers_are_those_of_a_stable_sort():

@@ -268,7 +268,9 @@ def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeyp
         owner = -1 if user is None else model.user_rows.vocabulary.codes[user]
         others = ~np.isin(looked_at, memory_of(model, owner))
         features = exact_features(view, context, owner, looked_at)
-        features[:, -1] = 0  # lifts are looked at exactly anyway, as is what a customer remembers
+        clues = name_columns(features)
+        clues["lift"] = 0  # lifts are looked at exactly anyway, as is what a customer remembers
+        clues["match"] = model.blend.score(features) - model.blend.network.score(features[:, :-1])
         scores, rough = blend_of(view, context).score(features), rough_scores(view, context, owner)
         assert np.corrcoef(scores[others], rough[others])[0, 1] > 0.98
         want = [label for label, _ in model.rank([model.products[row] for row in context], user, 10)]
@@ -282,6 +284,7 @@ def test_the_parts_of_a_score_add_up_to_its_clues(folder, model):
     parts, clues = parts_of(view, context, -1, rows, features), name_columns(features)
     weights = {level: model.questions.blends["complete"].weights_at(level) for level in range(len(model.spaces))}
     expected = sum(clues[field(clue, n)] * weights[n][clue] for n in weights for clue in ("context", "nearest"))
+    expected = expected + clues["lift"] * model.questions.blends["complete"].weight_of("lift")
     np.testing.assert_allclose(parts[:, :-1].sum(axis=1), expected, rtol=1e-4)
     assert (parts[:, -1] == 0).all()
 

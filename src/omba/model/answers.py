@@ -18,10 +18,11 @@ from omba.errors import InputError, SettingError, UnknownError, nearest
 from omba.model import recommend
 from omba.model.assortment import Assortment
 from omba.model.blend import Blend
-from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, name_columns
+from omba.model.clues import BEHIND, COMPLETE, LIFT, LIFT_PRIOR, LOYALTY, NEXT, SIZE, name_columns
 from omba.model.evidence import Evidence
 from omba.model.hierarchy import Hierarchy
 from omba.model.kernels import cross, highest_lift
+from omba.model.memory import VISITS
 from omba.model.questions import Questions, expected_size
 from omba.model.recommend import Customer, Kind
 from omba.model.row_index import RowIndex
@@ -154,7 +155,7 @@ class Answers:
         Without candidates, all products are scored in the order of `products`. What the model does not know is left
         out of the context, with a note; an unknown candidate scores as a product never bought.
         """
-        return np.asarray(self.blend.score(self._features(products, user, candidates))[0])
+        return np.asarray(self._features(products, user, candidates)[0, :, -1])
 
     def features(
         self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] | None = None
@@ -191,7 +192,7 @@ class Answers:
         products = self.product_rows.find(queries.items, queries.product_vocabulary)
         candidates = self.product_rows.find(queries.candidates, queries.product_vocabulary)
         users = self.user_rows.find(queries.user_codes, queries.user_vocabulary)
-        return self.blend.score(self.describe(queries.offsets, products, users, candidates))
+        return np.asarray(self.describe(queries.offsets, products, users, candidates)[..., -1])
 
     def describe(
         self,
@@ -208,8 +209,14 @@ class Answers:
         clues = [self.spaces[0].describe(queries)]
         if len(self.spaces) > 1:
             clues.append(self.spaces[1].describe(queries.roll_up(self.hierarchy.parents)))
-        clues.append(self._lifts(offsets, context, candidates)[..., None])
-        return np.concatenate(clues, axis=2)
+        behind = np.zeros((*candidates.shape, len(BEHIND)), np.float32)
+        behind[..., LIFT.column] = self._lifts(offsets, context, candidates)
+        behind[..., SIZE.column] = np.log1p(np.diff(offsets))[:, None]
+        visits = np.append(self.spaces[0].memory.totals[:, VISITS], 0)[users]
+        behind[..., LOYALTY.column] = np.log1p(visits)[:, None]
+        features = np.concatenate([*clues, behind], axis=2)
+        features[..., -1] = self.blend.score(features)
+        return features
 
     def _lifts(
         self, offsets: NDArray[np.int64], context: NDArray[np.int32], candidates: NDArray[np.int32]

@@ -7,15 +7,20 @@ and the weights take one Newton step with a fading Hessian:
 
     H ← ρH + Σ Cov(x),   w ← w + H⁻¹ Σ (x(target) − E x).
 
-A blend answers one question. Another question over the same features needs another blend and nothing else.
+A blend answers one question. Another question over the same features needs another blend and nothing else. The one
+that is asked most, *among candidates*, has a network that adds what the clues say together (`model.network`), and its
+answer is a clue of other questions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.clues import AMONG, CLUES, LIFT, Question, field, fields
+from omba.model.clues import AMONG, CLUES, MATCH, Question, field, fields
+from omba.model.network import Network
 
 CAUTION = 1.0
 """Prior precision of each weight: it holds for the first few dozen queries."""
@@ -38,21 +43,25 @@ class Blend:
         Whether the weights learn from queries; otherwise they stay the paper's.
     levels
         Levels of products that have clues: 1 for products alone, 2 with their categories.
+    match
+        The blend whose answer is the clue `match`, if it is one of the question's.
 
     >>> Blend().weights_at(0)["habit"]
     0.1
     """
 
-    def __init__(self, question: Question = AMONG, fitted: bool = True, levels: int = 1) -> None:
-        self.question, self.fitted = question, fitted
+    def __init__(
+        self, question: Question = AMONG, fitted: bool = True, levels: int = 1, match: Blend | None = None
+    ) -> None:
+        self.question, self.fitted, self.match = question, fitted, match
+        self.network = Network() if fitted and question is AMONG else None
         self.names: tuple[str, ...] = ()
         self.columns = np.empty(0, np.int64)
         """Where in the features the clue of each weight stands."""
         self.weights, self.hessian = np.zeros(0), np.zeros((0, 0))
         self.grow(levels)
-        start = {clue.name: clue.start if fitted else clue.paper for clue in (*CLUES, LIFT)}
-        start |= {"popularity": question.popularity} if fitted else {}
-        self.weights = np.array([start.get(name, 0.0) for name in question.fields(levels)])
+        start: Mapping[str, float] = question.start if fitted else {clue.name: clue.paper for clue in CLUES}
+        self.weights = np.array([start.get(name, 0.0) for name in self.names])
 
     def grow(self, levels: int) -> None:
         """Make room for the clues of so many levels of products; those of a new level begin with no weight."""
@@ -60,6 +69,8 @@ class Blend:
         every = fields(levels)
         self.columns = np.array([every.index(name) for name in self.names])
         self.fill(old, self.weights, self.hessian)
+        if self.network is not None:
+            self.network.grow(every[: every.index(MATCH.name)])
 
     def fill(self, names: tuple[str, ...], weights: Floats, hessian: Floats) -> None:
         """Take over weights by the names of their clues; a clue that is not among them begins with none."""
@@ -71,19 +82,38 @@ class Blend:
         self.weights[mine] = weights[theirs]
         self.hessian[np.ix_(mine, mine)] = hessian[np.ix_(theirs, theirs)]
 
+    def take(self, other: Blend) -> None:
+        """Take over what another blend of the same question has learned."""
+        self.weights, self.hessian, self.network = other.weights, other.hessian, other.network
+
     def weights_at(self, level: int) -> dict[str, float]:
-        """The weight of each clue at one level of products, by the clue's name; 0 for those that are not asked."""
+        """The weight of each clue at one level of products, by the clue's name; 0 for those that are not asked. What a
+        clue counts by way of the clue `match` is added."""
         known = dict(zip(self.names, self.weights.tolist(), strict=True))
-        return {clue.name: known.get(field(clue.name, level), 0.0) for clue in CLUES}
+        weights = {clue.name: known.get(field(clue.name, level), 0.0) for clue in CLUES}
+        if self.match is not None and known.get(MATCH.name):
+            through = self.match.weights_at(level)
+            weights = {name: weight + known[MATCH.name] * through[name] for name, weight in weights.items()}
+        return weights
+
+    def weight_of(self, clue: str) -> float:
+        """The weight of a clue that stands behind those of all levels, by way of the clue `match` too."""
+        known = dict(zip(self.names, self.weights.tolist(), strict=True))
+        through = 0.0 if self.match is None else known.get(MATCH.name, 0.0) * self.match.weight_of(clue)
+        return float(known.get(clue, 0.0) + through)
 
     def score(self, features: NDArray[np.float32], level: int | None = None) -> NDArray[np.float32]:
-        """The weighted sum of the features; `level` says that they are those of one level alone."""
+        """The weighted sum of the features, and what they say together; `level` says that they are those of one level
+        alone, of which the sum is all there is."""
         weights = np.zeros(features.shape[-1], np.float32)
         if level is None:
             weights[self.columns] = self.weights
         else:
             weights[:] = list(self.weights_at(level).values())
-        return features @ weights
+        total = features @ weights
+        if self.network is not None and level is None:
+            total += self.network.score(features[..., : len(self.network.names)])
+        return np.asarray(total)
 
     def learn(
         self, features: NDArray[np.float32], log_weights: Floats | None = None, targets: Floats | None = None
@@ -93,8 +123,8 @@ class Blend:
         `log_weights` says how many products each candidate stands for, `targets` which share of a query's worth each
         candidate is; without, each stands for itself and the target stands in column 0.
         """
-        if not self.fitted or len(features) == 0:
-            return
+        if not self.fitted or len(features) == 0 or not np.isfinite(features).all():
+            return  # vectors that a rate has led astray tell nothing
         x = features[..., self.columns].astype(np.float64)
         utility = x @ self.weights
         if log_weights is not None:
@@ -117,6 +147,12 @@ class Blend:
                 self.weights = self.weights + step
                 return
             step = step / 2.0
+
+    def learn_together(self, features: NDArray[np.float32], rng: np.random.Generator) -> None:
+        """Fit what clues say together to queries whose target stands in column 0."""
+        if self.network is not None and np.isfinite(features).all():
+            given = features[..., self.columns] @ self.weights.astype(np.float32)
+            self.network.learn(features[..., : len(self.network.names)], given, rng)
 
 
 def log_likelihood(utility: Floats, targets: Floats | None) -> float:

@@ -2,7 +2,8 @@
 
 The paper scores a candidate by the plain sum of two cosines, to the mean of the context and to the user. Here they are
 two clues among many, and where products have categories, the same clues are taken once more one level up. How much each
-counts is fitted online, for each question by itself (`model.blend`).
+counts is fitted online, for each question by itself (`model.blend`), and so is what they say together
+(`model.network`).
 
 This table is the only place that names the clues. To add one, write its column in `kernels.describe` (the columns are
 named beside it, because a compiled kernel must not depend on another file), and add its line here: weights, snapshots,
@@ -11,6 +12,7 @@ named beside it, because a compiled kernel must not depend on another file), and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +41,6 @@ class Clue:
         What the clue is called in features, weights and documents.
     column
         Its column in what `kernels.describe` writes, or in what stands behind all levels.
-    start
-        Its weight before any query was seen.
     paper
         Its weight in the paper's score.
     meaning
@@ -49,30 +49,37 @@ class Clue:
 
     name: str
     column: int
-    start: float
     paper: float
     meaning: str
 
 
 CLUES = (
-    Clue("context", kernels.CONTEXT, 4.0, 1.0, "cosine to the mean vector of the basket's products"),
-    Clue("user", kernels.USER, 4.0, 1.0, "cosine to the user's vector"),
-    Clue("nearest", kernels.NEAREST, 0.0, 0.0, "closeness to the nearest product, 1/s · log mean exp(s · cosine)"),
-    Clue("habit", kernels.HABIT, 0.1, 0.0, "how much more than others the user has bought it lately (`model.memory`)"),
-    Clue("popularity", kernels.POPULARITY, 0.0, 0.0, "log share of sales: takes back what others owe to popularity"),
-    Clue("trend", kernels.TREND, 0.0, 0.0, "log of the last days' sales over what the share of sales promises"),
-    Clue("slow", kernels.SLOW, 0.0, 0.0, "habit by counts that do not fade"),
-    Clue("bought", kernels.BOUGHT, 0.0, 0.0, "1 where the user remembers it, else 0, as all that follow"),
-    Clue("visit_share", kernels.VISIT_SHARE, 0.0, 0.0, "log share of the user's visits at which it was bought"),
-    Clue("since_visits", kernels.SINCE_VISITS, 0.0, 0.0, "minus log of the user's visits since it was last bought"),
-    Clue("since_days", kernels.SINCE_DAYS, 0.0, 0.0, "minus log of the days since the user last bought it"),
-    Clue("once", kernels.ONCE, 0.0, 0.0, "1 where the user bought it once only"),
-    Clue("visits", kernels.VISITS, 0.0, 0.0, "log of the user's visits"),
-    Clue("repeats", kernels.REPEATS, 0.0, 0.0, "log odds that what the user buys is something they bought before"),
+    Clue("context", kernels.CONTEXT, 1.0, "cosine to the mean vector of the basket's products"),
+    Clue("user", kernels.USER, 1.0, "cosine to the user's vector"),
+    Clue("nearest", kernels.NEAREST, 0.0, "closeness to the nearest product, 1/s · log mean exp(s · cosine)"),
+    Clue("habit", kernels.HABIT, 0.0, "how much more than others the user has bought it lately (`model.memory`)"),
+    Clue("popularity", kernels.POPULARITY, 0.0, "log share of sales: takes back what others owe to popularity"),
+    Clue("trend", kernels.TREND, 0.0, "log of the last days' sales over what the share of sales promises"),
+    Clue("slow", kernels.SLOW, 0.0, "habit by counts that do not fade"),
+    Clue("bought", kernels.BOUGHT, 0.0, "1 where the user remembers it, else 0, as all that follow"),
+    Clue("visit_share", kernels.VISIT_SHARE, 0.0, "log share of the user's visits at which it was bought"),
+    Clue("since_visits", kernels.SINCE_VISITS, 0.0, "minus log of the user's visits since it was last bought"),
+    Clue("since_days", kernels.SINCE_DAYS, 0.0, "minus log of the days since the user last bought it"),
+    Clue("once", kernels.ONCE, 0.0, "1 where the user bought it once only"),
+    Clue("visits", kernels.VISITS, 0.0, "log of the user's visits"),
+    Clue("repeats", kernels.REPEATS, 0.0, "log odds that what the user buys is something they bought before"),
+    Clue("rhythm", kernels.RHYTHM, 0.0, "log of the days since it was bought over those that usually pass between"),
+    Clue("between", kernels.BETWEEN, 0.0, "log of the days that usually pass before the user buys it again"),
+    Clue("company", kernels.COMPANY, 0.0, "log of how much larger than usual the baskets are that it is in"),
 )
-"""Every clue of a level, in the order of the columns. The start is the paper's two cosines and a little habit."""
-LIFT = Clue("lift", 0, 0.0, 0.0, "highest log lift with a product of the basket, shrunk; products alone have it")
-"""The clue that stands behind those of all levels: it comes from the counts of pairs, which products alone have."""
+"""Every clue of a level, in the order of the columns."""
+LIFT = Clue("lift", 0, 0.0, "highest log lift with a product of the basket, shrunk; products alone have it")
+SIZE = Clue("size", 1, 0.0, "log of how many products are in the basket; the same for all candidates")
+LOYALTY = Clue("loyalty", 2, 0.0, "log of the user's visits; the same for all candidates")
+MATCH = Clue("match", 3, 0.0, "what the question among candidates makes of all other clues")
+BEHIND = (LIFT, SIZE, LOYALTY, MATCH)
+"""The clues that stand behind those of all levels. Those that are the same for all candidates tell nothing by
+themselves, but what others mean (`model.network`)."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +92,8 @@ class Question:
         What it is called in snapshots and documents.
     clues
         The names of its clues, without the level.
-    popularity
-        The weight of popularity before any query was seen: 0 where candidates were drawn as they are sold, 1 where all
-        products are candidates.
+    start
+        Weights of clues of products before any query was seen; all others are 0.
     length
         The queries its Hessian remembers: enough to be steady, few enough to follow a model that matures. Less is asked
         of the whole catalogue, so that less is a longer time.
@@ -95,7 +101,7 @@ class Question:
 
     name: str
     clues: frozenset[str]
-    popularity: float
+    start: Mapping[str, float]
     length: int
 
     def fields(self, levels: int) -> tuple[str, ...]:
@@ -104,11 +110,15 @@ class Question:
 
 
 ALL = frozenset(clue.name for clue in (*CLUES, LIFT))
-AMONG = Question("among", ALL, 0.0, 8_000)
-"""Which of these candidates, which were drawn as they are sold? The paper's test."""
-COMPLETE = Question("complete", ALL, 1.0, 3_000)
-"""What else goes into this basket, of all products?"""
-NEXT = Question("next", frozenset({"user", "habit", "popularity", "bought"}), 1.0, 3_000)
+AMONG = Question("among", ALL, {"context": 4.0, "user": 4.0, "habit": 0.1}, 8_000)
+"""Which of these candidates, which were drawn as they are sold? The paper's test. It starts with its two cosines and a
+little habit."""
+COMPLETE = Question("complete", ALL | {MATCH.name}, {"match": 1.0, "popularity": 1.0}, 3_000)
+"""What else goes into this basket, of all products? It starts with what tells a product from others that are drawn as
+they are sold, times its share of sales."""
+NEXT = Question(
+    "next", frozenset({"user", "habit", "popularity", "bought"}), {"user": 4.0, "habit": 0.1, "popularity": 1.0}, 3_000
+)
 """What will this customer buy at the next visit? More clues did not pay, measured on Ta-Feng and Complete Journey."""
 
 
@@ -123,18 +133,18 @@ def field(clue: str, level: int = 0) -> str:
 
 def fields(levels: int) -> tuple[str, ...]:
     """The names of all columns of the features of so many levels, in order."""
-    return (*(field(clue.name, level) for level in range(levels) for clue in CLUES), LIFT.name)
+    return (*(field(clue.name, level) for level in range(levels) for clue in CLUES), *(clue.name for clue in BEHIND))
 
 
 def n_levels(features: NDArray[Any]) -> int:
     """Of how many levels of products these are the features."""
-    return int(features.shape[-1] - 1) // len(CLUES)
+    return int(features.shape[-1] - len(BEHIND)) // len(CLUES)
 
 
 def name_columns(features: NDArray[np.float32]) -> NDArray[Any]:
     """Features as records, one field a clue, without a copy where the features lie in one piece.
 
-    >>> name_columns(np.arange(15, dtype=np.float32)[None])["nearest"].tolist()
+    >>> name_columns(np.arange(21, dtype=np.float32)[None])["nearest"].tolist()
     [2.0]
     """
     names = fields(n_levels(features))

@@ -30,6 +30,7 @@ cache would else link two versions of the same sums, which round differently."""
 F32 = np.float32
 CONTEXT, USER, NEAREST, HABIT, POPULARITY, TREND = range(6)
 SLOW, BOUGHT, VISIT_SHARE, SINCE_VISITS, SINCE_DAYS, ONCE, VISITS, REPEATS = range(6, 14)
+RHYTHM, BETWEEN, COMPANY = range(14, 17)
 """The columns that `describe` writes; `model.clues` says what stands in each."""
 
 
@@ -41,6 +42,7 @@ class Habits(NamedTuple):
     mass: Floats
     counts: Ints
     last_visit: Ints
+    first_day: Ints
     last_day: Ints
     totals: Ints
 
@@ -395,6 +397,11 @@ def describe_habit(user: int, place: int, share: float, habits: Habits, now: int
     out[ONCE] = F32(1.0) if count == F32(1.0) else F32(0.0)
     out[VISITS] = np.log(F32(visits))
     out[REPEATS] = np.log(F32(repeated + 1) / F32(bought - repeated + 1))
+    if habits.counts[user, place] > 1:
+        last = habits.last_day[user, place]
+        between = F32(max(last - habits.first_day[user, place], 0)) / (count - F32(1.0))
+        out[RHYTHM] = np.log((F32(max(now - last, 0)) + F32(0.5)) / (between + F32(0.5)))
+        out[BETWEEN] = np.log(between + F32(1.0))
 
 
 @njit(**HELPER)
@@ -437,6 +444,7 @@ def describe(
     user_vectors: Floats,
     share: Floats,
     trend: Floats,
+    company: Floats,
     habits: Habits,
     now: int,
     sharpness: float,
@@ -489,7 +497,7 @@ def describe(
             if span > 0.0:
                 out[CONTEXT] = dot(row, middle) / (length * span)
                 out[NEAREST] = nearness(row, length, seen, lengths, vectors, sharpness)
-            out[POPULARITY], out[TREND] = np.log(share[p]), trend[p]
+            out[POPULARITY], out[TREND], out[COMPANY] = np.log(share[p]), trend[p], company[p]
             if user < 0:
                 continue
             if reach > 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -108,7 +109,7 @@ class OMBA(Answers):
         user_share: float = 0.5,
         user_targets: bool = False,
         value: str | tuple[float, float] | None = None,
-        memory: int = 128,
+        memory: int = 256,
         categories: bool = True,
         clues: bool = True,
         pairs: int = 4_000_000,
@@ -131,7 +132,7 @@ class OMBA(Answers):
         self.hierarchy = Hierarchy()
         self.spaces = [Space(self.dim, self.seed, 0, self.memory)]
         self.blend = Blend(fitted=self.clues)
-        self.questions = Questions(self.clues)
+        self.questions = Questions(self.clues, self.blend)
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
@@ -299,13 +300,16 @@ class OMBA(Answers):
         """Predict the window with what was known until now: the weights of the clues learn from how well they did, and
         the forecast of lifts draws the pairs it will be judged by, each for itself."""
         jobs: list[Job] = [partial(self.forecast.hold, self.product_vectors, self.evidence)]
+        # The other questions look at the blend while it learns: it learns aside.
+        renewed = deepcopy(self.blend)
         if self.clues:
             drawn = np.random.default_rng([self.seed, self.n_windows, 4])
             asking = self.questions.jobs(self, window, len(window.users), drawn)
-            jobs = [*asking, partial(self._weigh_clues, window, rng), *jobs]
+            jobs = [*asking, partial(self._weigh_clues, renewed, window, rng), *jobs]
         run(jobs, self.threads)
+        self.blend.take(renewed)
 
-    def _weigh_clues(self, window: WindowRows, rng: np.random.Generator) -> None:
+    def _weigh_clues(self, blend: Blend, window: WindowRows, rng: np.random.Generator) -> None:
         """Fit the weights of the clues to some of the window's baskets: hide a product of each and look for it."""
         many = np.flatnonzero(np.diff(window.offsets) > 1)
         if len(many) == 0:
@@ -313,7 +317,9 @@ class OMBA(Answers):
         chosen = rng.permutation(many)[:QUERIES]
         state = rng.integers(1, 2**63, size=2).astype(np.uint64)
         offsets, context, candidates = hide(window.offsets, window.items, chosen, NEGATIVES, state)
-        self.blend.learn(self.describe(offsets, context, window.users[chosen], candidates))
+        features = self.describe(offsets, context, window.users[chosen], candidates)
+        blend.learn(features)
+        blend.learn_together(features, rng)
 
     def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
         """Learn the window: the levels are tables of their own, and what counts baskets looks at no vector, so that

@@ -200,6 +200,10 @@ class PlainUser:
         }
         if product not in self.known:
             return found
+        if place.count > 1:
+            between = (place.last_day - place.first_day) / (place.count - 1)
+            found["rhythm"] = log((max(now - place.last_day, 0) + 0.5) / (between + 0.5))
+            found["between"] = log(between + 1)
         return found | {
             "bought": 1.0,
             "visit_share": log(place.count / self.visits),
@@ -222,6 +226,11 @@ def lift(pairs: list[int], counts: list[int], count: int, baskets: int, prior: f
 def trend(recent: float, all_recent: float, share: float, prior: float) -> float:
     """Sales of late against what the product's share of all time promises."""
     return log((recent + prior) / (share * all_recent + prior))
+
+
+def company(sizes: int, count: int, all_sizes: int, all_counts: int, prior: float) -> float:
+    """How much larger than usual the baskets of a product are, of which `sizes` is the sum."""
+    return log((sizes / (all_sizes / all_counts) + prior) / (count + prior))
 
 
 def candidates(targets: list[int], remembered: list[int], best_sellers: list[int], drawn: list[int], chance: Vector,

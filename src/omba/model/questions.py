@@ -53,10 +53,12 @@ class Questions:
     ----------
     fitted
         Whether they learn; otherwise they stay the paper's.
+    among
+        The blend of the question among candidates, whose answer is a clue.
     """
 
-    def __init__(self, fitted: bool) -> None:
-        self.blends = {question.name: Blend(question, fitted) for question in (COMPLETE, NEXT)}
+    def __init__(self, fitted: bool, among: Blend) -> None:
+        self.blends = {question.name: Blend(question, fitted, match=among) for question in (COMPLETE, NEXT)}
         self.calibrations = {name: Calibration() for name in self.blends}
 
     def grow(self, levels: int) -> None:

@@ -182,6 +182,8 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         arrays |= {f"space{level}.{k}": v for k, v in space.state().items()}
     arrays |= {f"prices.{k}": v for k, v in model.prices.state().items()}
     arrays |= {"blend.weights": model.blend.weights, "blend.hessian": model.blend.hessian}
+    if model.blend.network is not None:
+        arrays |= {f"network.{k}": v for k, v in model.blend.network.state().items()}
     arrays |= {f"questions.{k}": v for k, v in model.questions.state().items()}
     arrays |= {"parents": model.hierarchy.parents} | model.extra_state()
     save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, place / "arrays.safetensors")
@@ -203,6 +205,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         "last_time": model.last_time,
         "level": model.hierarchy.level,
         "clues": {"among": list(model.blend.names), **model.questions.names()},
+        "network": [] if model.blend.network is None else list(model.blend.network.names),
         "position": model.position,
         "identity": model.identity.to_dict(),
         "files": {file: _digest(place / file) for file in files},
@@ -250,6 +253,8 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.evidence = Evidence.from_state(_under(arrays, "evidence."))
     model.forecast = Forecast.from_state(_under(arrays, "forecast."))
     model.blend.fill(tuple(manifest["clues"]["among"]), arrays["blend.weights"], arrays["blend.hessian"])
+    if model.blend.network is not None and "network.weights" in arrays:  # snapshots of before have none
+        model.blend.network.load(tuple(manifest["network"]), _under(arrays, "network."))
     model.questions.load(manifest["clues"], _under(arrays, "questions."))
     model.load_extra(arrays)
     model.n_windows, model.clock, model.last_time = manifest["windows"], Clock(manifest["clock"]), manifest["last_time"]
@@ -260,6 +265,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
 
 FACTS: dict[str, tuple[type, ...]] = {
     "windows": (int,), "last_time": (int,), "clock": (str,), "level": (str, type(None)), "position": (dict,),
+    "network": (list,),
 }  # fmt: skip
 """What the manifest tells beside settings and files, and of which type each is."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model.memory import PLACES
+from omba.model.network import HIDDEN
 from omba.model.seasons import FORTNIGHTS, UNMET
 from omba.model.weekly_sales import STORES
 
@@ -84,6 +85,7 @@ def _space(level: int, rows: str) -> dict[str, ArrayCheck]:
         "counts": counts(rows),
         "user_counts": counts("users"),
         "recent": ArrayCheck("float64", (rows,)),
+        "company": counts(rows),
         "today": ArrayCheck("int64", (1,), least=-(2**31), below=2**31),
         "memory_rows": ArrayCheck("int32", least=0, below=rows),
         "memory_strength": ArrayCheck("float32"),
@@ -132,6 +134,9 @@ CHECKS: dict[str, ArrayCheck] = {
     "prices.anchor": ArrayCheck("float64", (1,)),
     "blend.weights": ArrayCheck("float64"),
     "blend.hessian": ArrayCheck("float64", (None, None)),
+    **{f"network.{name}": ArrayCheck("float32", (None, HIDDEN)) for name in ("weights", "gradients", "squares")},
+    **{f"network.{name}": ArrayCheck("float64") for name in ("mean", "square")},
+    "network.counts": counts(2),
     **{
         f"questions.{part}.{name}.{what}": ArrayCheck("float64", sides)
         for part in ("blend", "calibration")

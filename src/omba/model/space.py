@@ -121,9 +121,11 @@ class Space:
         self.user_counts = np.zeros(0, np.int64)
         self.recent = np.zeros(0)
         """Sales that fade from day to day."""
+        self.company = np.zeros(0, np.int64)
+        """The sizes of all baskets that a product was in, added up."""
         self.today = 0
         """The last day that was counted."""
-        self._sales: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+        self._sales: tuple[NDArray[np.float32], ...] | None = None
 
     def grow(self, products: int, users: int) -> None:
         """Make room for new units."""
@@ -134,22 +136,25 @@ class Space:
         self.counts = np.append(self.counts, np.zeros(products - len(self.counts), np.int64))
         self.user_counts = np.append(self.user_counts, np.zeros(users - len(self.user_counts), np.int64))
         self.recent = np.append(self.recent, np.zeros(products - len(self.recent)))
+        self.company = np.append(self.company, np.zeros(products - len(self.company), np.int64))
 
     def count(self, window: WindowRows) -> None:
         """Add a window to the counts and to the users' memory."""
         if len(window.days):
-            sold = np.bincount(window.items, minlength=len(self.counts))
-            self.count_sales(sold, int(window.days.min()), int(window.days.max()))
+            sold, sizes = count_items(window.offsets, window.items, len(self.counts))
+            self.count_sales(sold, sizes, int(window.days.min()), int(window.days.max()))
         known = window.users[window.users >= 0]
         self.user_counts += np.bincount(known, minlength=len(self.user_counts))
         if self.memory.places and len(known):
             self.memory.learn(window.offsets, window.items, window.users, window.days)
 
-    def count_sales(self, sold: NDArray[np.int64], first: int, last: int) -> None:
-        """Add what was sold from one day to another; what was sold before fades."""
+    def count_sales(self, sold: NDArray[np.int64], sizes: NDArray[np.int64], first: int, last: int) -> None:
+        """Add what was sold from one day to another, and the sizes of the baskets it was in; what was sold before
+        fades."""
         if self.counts.any():
             self.recent *= RECENT ** min(max(first - self.today, 0), 1_000)
         self._sales = None
+        self.company += sizes
         self.counts += sold
         self.recent += sold
         self.today = max(self.today, last)
@@ -193,12 +198,15 @@ class Space:
         )  # fmt: skip
         return features
 
-    def sales(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The share of all sales of each product, and its trend; worked out once until more is counted."""
+    def sales(self) -> tuple[NDArray[np.float32], ...]:
+        """The share of all sales of each product, its trend, and the log of how much larger than usual the baskets are
+        that it is in; worked out once until more is counted."""
         if self._sales is None:
             share = self.shares()
             trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
-            self._sales = share.astype(np.float32), trend.astype(np.float32)
+            usual = max(float(self.company.sum()), 1.0) / max(float(self.counts.sum()), 1.0)
+            company = np.log((self.company / usual + PRIOR) / (self.counts + PRIOR))
+            self._sales = share.astype(np.float32), trend.astype(np.float32), company.astype(np.float32)
         return self._sales
 
     def shares(self) -> NDArray[np.float64]:
@@ -217,6 +225,7 @@ class Space:
             "counts": self.counts,
             "user_counts": self.user_counts,
             "recent": self.recent,
+            "company": self.company,
             "today": np.array([self.today]),
         }
 
@@ -226,4 +235,15 @@ class Space:
         self.users.load(state["users"], state["user_squares"])
         self.counts, self.user_counts = state["counts"], state["user_counts"]
         self.recent, self.today, self._sales = state["recent"], int(state["today"][0]), None
+        # Snapshots of before sizes were counted: no product is in larger baskets than another.
+        self.company = state.get("company", self.counts.copy())
         self.memory.load({name.removeprefix("memory_"): state[name] for name in state if name.startswith("memory_")})
+
+
+def count_items(
+    offsets: NDArray[np.int64], items: NDArray[np.int32], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many baskets each row is, and the sizes of those baskets added up."""
+    sizes = np.diff(offsets)
+    total = np.bincount(items, weights=np.repeat(sizes, sizes), minlength=rows)
+    return np.bincount(items, minlength=rows), total.astype(np.int64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -136,14 +137,15 @@ class OMBA(model.OMBA):
         days = [tick // builder.day if builder.day else self.n_windows for tick in (census.first, census.last)]
         for level, space in enumerate(self.spaces):
             mine = [at_level(result, level) for result in results]
-            sold = np.zeros(len(space.counts), np.int64)
+            sold, sizes = np.zeros((2, len(space.counts)), np.int64)
             for users, share, result in zip(builder.users.values(), census.shares.values(), mine, strict=True):
                 sold[result["met_rows"]] += result["met"]
+                sizes[result["met_rows"]] += result["met_sizes"]
                 space.user_counts[users] += share.visits
                 space.users.vectors[users], space.users.squares[users] = result["users"], result["user_squares"]
                 known = {n.removeprefix("memory_"): array for n, array in result.items() if n.startswith("memory_")}
                 space.memory.put(users, known)
-            space.count_sales(sold, *days)
+            space.count_sales(sold, sizes, *days)
             changed = [Changed(each["rows"], each["vectors"], each["squares"]) for each in mine]
             merge(space.products.vectors, space.products.squares, changed)
         self.sets.look(self.product_vectors, self.evidence)
@@ -165,10 +167,10 @@ class OMBA(model.OMBA):
         if not self.clues:
             return
         hidden, asked = (_join_rows(results, kind) for kind in ("query", "asked"))
-        if len(hidden.users):
-            rng = np.random.default_rng([self.seed, self.n_windows, 0, 1])
-            self._weigh_clues(hidden, rng)
+        renewed = deepcopy(self.blend)
+        self._weigh_clues(renewed, hidden, np.random.default_rng([self.seed, self.n_windows, 0, 1]))
         self.questions.learn(self, asked, baskets, np.random.default_rng([self.seed, self.n_windows, 4]))
+        self.blend.take(renewed)
 
     def _judge(self, builder: PayloadBuilder, results: list[Arrays], sold: NDArray[np.int64], baskets: int) -> None:
         """Give the forecast what the parts counted of the pairs that it holds."""

@@ -19,7 +19,7 @@ from omba.model import counting
 from omba.model.evidence import LARGEST, empty_table
 from omba.model.prices import Prices
 from omba.model.row_index import sort_baskets
-from omba.model.space import Pace, Space, WindowRows
+from omba.model.space import Pace, Space, WindowRows, count_items
 from omba.spark import pairing
 from omba.spark.payload import Arrays, at_level, labels_of
 
@@ -158,7 +158,8 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
         # Memory holds rows of the whole model, because it lives on after the part.
         space.memory.learn(window.offsets, mine["rows"].astype(np.int32)[window.items], window.users, window.days)
     space.train(window, pace(payload, level), rng)
-    now = space.products
+    now, here = space.products, np.unique(window.items)
+    sold, sizes = count_items(window.offsets, window.items, len(mine["rows"]))
     changed = np.flatnonzero((now.squares != squares).any(axis=1) | (now.vectors != vectors).any(axis=1))
     return {
         "rows": mine["rows"][changed],
@@ -166,8 +167,9 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
         "squares": now.squares[changed],
         "users": space.users.vectors,
         "user_squares": space.users.squares,
-        "met_rows": mine["rows"][np.unique(window.items)],
-        "met": np.unique(window.items, return_counts=True)[1],
+        "met_rows": mine["rows"][here],
+        "met": sold[here],
+        "met_sizes": sizes[here],
     } | {f"memory_{name}": array for name, array in space.memory.select(users).items()}
 
 

@@ -1,8 +1,9 @@
 """Suggest: what goes with a basket and its customer, and which of them speaks for each suggestion.
 
-A score is a weighted sum of clues (`model.clues`). What a product j of the basket adds to it is its part of the cosine
-to the mean of the basket and of the closeness to the nearest product; what the customer adds is the cosine to the
-customer's vector, and their habits. A reason's share is its part of all that speaks for the suggestion.
+A score is a weighted sum of clues (`model.clues`), and what they say together. What a product j of the basket adds to
+the sum is its part of the cosine to the mean of the basket and of the closeness to the nearest product, and the highest
+lift where it is its own; what the customer adds is the cosine to the customer's vector, and their habits. A reason's
+share is its part of all that speaks for the suggestion.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from omba.baskets import Label
 from omba.model import recommend
 from omba.model.blend import Blend
-from omba.model.clues import COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, name_columns
+from omba.model.clues import COMPLETE, LIFT, LIFT_PRIOR, NEXT, SHARPNESS, field, name_columns
 from omba.model.memory import BOUGHT, PRIOR
 from omba.model.questions import memory_of
 from omba.model.recommend import Kind
@@ -27,7 +28,8 @@ from omba.service.views.view import View
 Floats = NDArray[np.floating]
 Rows = NDArray[np.int32]
 CUSTOMER = "customer"
-OWN = ("user", "habit", "slow", "bought", "visit_share", "since_visits", "since_days", "once", "visits", "repeats")
+OWN = ("user", "habit", "slow", "bought", "visit_share", "since_visits", "since_days", "once", "visits", "repeats",
+       "rhythm", "between")  # fmt: skip
 """The clues that a customer adds."""
 FEW = 1_000
 """Products scored exactly: all of a small shop, of a large one the shortlist of the quantised index."""
@@ -196,6 +198,12 @@ def parts_of(view: View, context: Rows, user: int, rows: Rows, features: NDArray
         parts[:, :-1][:, known] += of_basket(space.products.vectors, mine, theirs[known], weights)
         if user >= 0:
             parts[:, -1] += of_customer(space, user, clues, level, weights)
+    if len(context) and len(rows):
+        together = model.evidence.pairs(np.repeat(rows, len(context)), np.tile(context, len(rows)))
+        counts = model.product_counts
+        expected = counts[rows][:, None] * (counts[context] / max(model.n_baskets, 1))
+        lifts = (together.reshape(expected.shape) + LIFT_PRIOR) / (expected + LIFT_PRIOR)
+        parts[np.arange(len(rows)), lifts.argmax(axis=1)] += blend.weight_of(LIFT.name) * np.log(lifts.max(axis=1))
     return parts
 
 
