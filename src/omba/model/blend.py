@@ -61,7 +61,7 @@ class Blend:
         self.weights, self.hessian = np.zeros(0), np.zeros((0, 0))
         self.grow(levels)
         start: Mapping[str, float] = question.start if fitted else {clue.name: clue.paper for clue in CLUES}
-        self.weights = np.array([start.get(name, 0.0) for name in self.names])
+        self.weights = np.array([start.get(name, 0.0) for name in question.fields(levels)])
 
     def grow(self, levels: int) -> None:
         """Make room for the clues of so many levels of products; those of a new level begin with no weight."""

@@ -117,7 +117,7 @@ COMPLETE = Question("complete", ALL | {MATCH.name}, {"match": 1.0, "popularity":
 """What else goes into this basket, of all products? It starts with what tells a product from others that are drawn as
 they are sold, times its share of sales."""
 NEXT = Question(
-    "next", frozenset({"user", "habit", "popularity", "bought"}), {"user": 4.0, "habit": 0.1, "popularity": 1.0}, 3_000
+    "next", frozenset({"user", "habit", "popularity", "bought", MATCH.name}), {"match": 1.0, "popularity": 1.0}, 3_000
 )
 """What will this customer buy at the next visit? More clues did not pay, measured on Ta-Feng and Complete Journey."""
 

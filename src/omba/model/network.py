@@ -122,7 +122,8 @@ class Network:
         self.gradients = np.float32(FIRST) * self.gradients + np.float32(1.0 - FIRST) * slope
         self.squares = np.float32(SECOND) * self.squares + np.float32(1.0 - SECOND) * slope**2
         pace = np.float32(RATE * np.sqrt(1.0 - SECOND**steps) / (1.0 - FIRST**steps))
-        self.weights = self.weights + pace * self.gradients / (np.sqrt(self.squares) + np.float32(TINY))
+        step = pace * self.gradients / (np.sqrt(self.squares) + np.float32(TINY))
+        self.weights = np.asarray(self.weights + step, np.float32)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""

@@ -42,6 +42,8 @@ QUERIES = 256
 """Baskets of a window that are made into queries to weigh the clues; with 1,000 the MRR is the same."""
 NEGATIVES = 10
 """Negatives drawn for each query, beside the hidden product."""
+ALONE = 4
+"""One in so many queries is asked a second time with nothing in the basket."""
 
 
 def ticks_of_day(clock: Clock) -> int:
@@ -317,9 +319,14 @@ class OMBA(Answers):
         chosen = rng.permutation(many)[:QUERIES]
         state = rng.integers(1, 2**63, size=2).astype(np.uint64)
         offsets, context, candidates = hide(window.offsets, window.items, chosen, NEGATIVES, state)
-        features = self.describe(offsets, context, window.users[chosen], candidates)
+        users = window.users[chosen]
+        features = self.describe(offsets, context, users, candidates)
         blend.learn(features)
         blend.learn_together(features, rng)
+        # What a customer will buy next is asked with nothing in the basket: that has to be met in learning too.
+        alone = len(chosen) // ALONE
+        empty = np.zeros(alone + 1, np.int64), np.empty(0, np.int32)
+        blend.learn_together(self.describe(*empty, users[:alone], candidates[:alone]), rng)
 
     def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
         """Learn the window: the levels are tables of their own, and what counts baskets looks at no vector, so that
