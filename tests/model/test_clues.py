@@ -166,9 +166,9 @@ def test_a_step_of_a_blend_is_the_oracles_newton_step():
 def test_weights_are_taken_over_by_the_names_of_their_clues():
     old, new = Blend(NEXT), Blend(AMONG, levels=2)
     new.fill(old.names, np.arange(1.0, 1 + len(old.names)), np.diag(np.arange(2.0, 2 + len(old.names))))
-    assert {n: w for n, w in zip(new.names, new.weights.tolist(), strict=True) if w} == dict(
-        zip(old.names, np.arange(1.0, 1 + len(old.names)).tolist(), strict=True)
-    )
+    given = dict(zip(old.names, np.arange(1.0, 1 + len(old.names)).tolist(), strict=True))
+    assert given.pop("match"), "a clue that the other does not have"
+    assert {n: w for n, w in zip(new.names, new.weights.tolist(), strict=True) if w} == given
     assert new.hessian[new.names.index("category_user"), new.names.index("category_user")] == 1.0
 
 
