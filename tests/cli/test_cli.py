@@ -1,5 +1,6 @@
 """The command line: real commands on small files, and one clear sentence for every mistake."""
 
+import csv
 import json
 import signal
 import subprocess
@@ -243,6 +244,33 @@ def test_similar_and_rank_answer_as_the_model_does(model, capsys):
     user = learned.users[0]
     assert run(["rank", "--model", str(model), "--basket", f"{a}, {b}", "--user", user, "--json", "-"]) == 0
     assert [r["product"] for r in json.loads(capsys.readouterr().out)] == [p for p, _ in learned.rank([a, b], user, 10)]
+
+
+def test_who_and_what_is_not_known_is_told_where_the_answer_is(model, capsys):
+    a, _ = WORLD.truth.complementary[0]
+    assert run(["rank", "--model", str(model), "--basket", f"{a}, soup of stones", "--user", "nobody"]) == 0
+    title = next(line for line in capsys.readouterr().out.splitlines() if line.strip())
+    assert title.startswith(f"goes with {a} (left out, not known to the model: 'soup of stones')")
+    assert "for anybody: user 'nobody' is not known to the model" in title
+
+    assert run(["rank", "--model", str(model), "--basket", a, "--user", "nobody", "--json", "-"]) == 0
+    assert {record["user"] for record in json.loads(capsys.readouterr().out)} == {None}
+
+
+def test_the_next_baskets_of_a_file_of_customers_come_as_a_table(model, tmp_path, capsys):
+    learned = omba.OMBA.load(model)
+    known, file, out = learned.users[0], tmp_path / "customers.csv", tmp_path / "next.csv"
+    file.write_text(f"user,since\n{known},2020\nnobody,2021\n{known},2020\n")
+    assert run(["next", "--model", str(model), "--users", str(file), "--top", "4", "--out", str(out)]) == 0
+    rows = list(csv.DictReader(out.open()))
+    assert [row["user"] for row in rows] == [str(known)] * 4 + ["nobody"] * 4
+    assert [row["product"] for row in rows[:4]] == [str(product) for product, _ in learned.next_basket(known, 4)]
+    assert {row["kind"] for row in rows[4:]} == {"unknown customer"}
+    due = {str(one.product): str(one.due) for one in learned.customer(known).products}
+    assert all(row["due"] == due.get(row["product"], "False") for row in rows[:4])
+    capsys.readouterr()
+    assert run(["next", "--model", str(model), "--user", str(known), "--top", "2"]) == 0
+    assert f"for {known} (about" in capsys.readouterr().out
 
 
 def test_a_pair_is_explained_in_words_and_in_json(model, capsys):

@@ -34,7 +34,7 @@ def similar(
         history = ModelFolder(model).history
         found = history.similar_at(label, at, top)
     give(
-        [{"product": label, **_name(catalogue, label), "similarity": cosine} for label, cosine in found],
+        [{"product": label, **name_of(catalogue, label), "similarity": cosine} for label, cosine in found],
         json,
         f"nearest to {catalogue.show(label)}" + ("" if at is None else f" at {history.at(at).shown}"),
         ("product", "similarity"),
@@ -42,7 +42,7 @@ def similar(
     )
 
 
-def _name(catalogue: Catalogue, label: Label) -> dict[str, str | None]:
+def name_of(catalogue: Catalogue, label: Label) -> dict[str, str | None]:
     """The name of a product for JSON, where products have names."""
     return {"name": catalogue.name(label)} if catalogue.named else {}
 
@@ -63,11 +63,15 @@ def rank(
     products = [] if basket is None else names(basket)
     found = learned.rank(products, user, top)
     rows = [(product, catalogue.row_in_basket(product)) for product in products]
-    shown = [product if row is None else catalogue.show(catalogue.labels[row]) for product, row in rows]
-    what = f"goes with {', '.join(shown)}" if products else "the next basket"
+    shown = [catalogue.show(catalogue.labels[row]) for _, row in rows if row is not None]
+    unknown = [repr(product) for product, row in rows if row is None]
+    what = f"goes with {', '.join(shown)}" if shown else "the next basket"
+    if unknown:
+        what += f" (left out, not known to the model: {', '.join(unknown)})"
     chance = "chance" if learned.clues else "score"
+    asked = {} if user is None else {"user": find_label(user, learned.user_rows.vocabulary.codes)}
     give(
-        [{"product": label, **_name(catalogue, label), chance: number} for label, number in found],
+        [{**asked, "product": label, **name_of(catalogue, label), chance: number} for label, number in found],
         json,
         what + whose(learned, user),
         ("product", chance),

@@ -11,14 +11,16 @@ import typer
 
 from omba import terminal
 from omba.baskets import find_label
-from omba.cli.ask import whose
+from omba.cli.ask import name_of, whose
 from omba.cli.options import Count, Json, ModelPath
 from omba.cli.output import give
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.model.recommend import Kind
+from omba.rules import Catalogue
+from omba.rules.from_model import catalogue_of
 
-COLUMNS = ("user", "product", "chance", "kind", "count", "last")
+COLUMNS = ("user", "product", "chance", "kind", "count", "last", "due")
 
 
 def next_basket(
@@ -34,21 +36,23 @@ def next_basket(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table as CSV.")] = None,
     json: Json = None,
 ) -> None:
-    """What a customer will buy at the next visit, each product with its chance and, if bought before, when last."""
+    """What a customer will buy at the next visit, each product with its chance and, if bought before, when last and
+    whether it is due."""
     if kind not in get_args(Kind):
         raise InputError(f"--kind is {kind!r}: it takes {', '.join(get_args(Kind))}")
     if (user is None) == (users is None):
         raise InputError("give --user U for one customer, or --users FILE for many")
     learned = OMBA.load(model)
+    catalogue = catalogue_of(learned)
     wanted = [user] if users is None else read_users(users)
     records: list[dict[str, Any]] = []
     with terminal.progress("next baskets", len(wanted)) if users else nullcontext(None) as advance:
         for one in wanted:
-            records += records_of(learned, str(one), kind, top)
+            records += records_of(learned, catalogue, str(one), kind, top)
             if advance:
                 advance(1, str(one))
     if out is not None:
-        write_csv(records, out)
+        write_csv(records, out, catalogue.named)
         terminal.say(f"{len(records):,} rows written to {out}")
         if json is None:
             return
@@ -56,11 +60,12 @@ def next_basket(
     if user is not None and find_label(user, learned.user_rows.vocabulary.codes) is not None:
         title += f" (about {learned.expected_size(user):.1f} products)"
     shown = COLUMNS if users else COLUMNS[1:]
-    rows = [[cell(record[column]) for column in shown] for record in records]
-    give(records, json, title, shown, rows, left=len(shown) - 4)
+    for_show = [{**record, "product": catalogue.show(record["product"])} for record in records]
+    rows = [[cell(record[column]) for column in shown] for record in for_show]
+    give(records, json, title, shown, rows, left=len(shown) - 5)
 
 
-def records_of(learned: OMBA, user: str, kind: str, top: int) -> list[dict[str, Any]]:
+def records_of(learned: OMBA, catalogue: Catalogue, user: str, kind: str, top: int) -> list[dict[str, Any]]:
     """The suggestions for one customer; `kind` is "unknown" where the model does not know them."""
     label = find_label(user, learned.user_rows.vocabulary.codes)
     known = {} if label is None else {one.product: one for one in learned.customer(label).products}
@@ -69,10 +74,12 @@ def records_of(learned: OMBA, user: str, kind: str, top: int) -> list[dict[str, 
         {
             "user": user if label is None else label,
             "product": product,
+            **name_of(catalogue, product),
             "chance": chance,
             "kind": "unknown customer" if label is None else "rebuy" if product in known else "discover",
             "count": known[product].count if product in known else 0,
             "last": known[product].last if product in known else None,
+            "due": product in known and known[product].due,
         }
         for product, chance in found
     ]
@@ -92,16 +99,18 @@ def read_users(file: Path) -> list[str]:
     return list(dict.fromkeys(cells))
 
 
-def write_csv(records: list[dict[str, Any]], file: Path) -> None:
-    """The records as a table in a file."""
+def write_csv(records: list[dict[str, Any]], file: Path, named: bool) -> None:
+    """The records as a table in a file, with the names of products where they have any."""
     with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
+        writer = csv.DictWriter(stream, (*COLUMNS[:2], "name", *COLUMNS[2:]) if named else COLUMNS)
         writer.writeheader()
         writer.writerows(records)
 
 
 def cell(value: Any) -> str:
     """A value as a cell of a table."""
-    if value is None:
+    if value is None or value is False:
         return ""
+    if value is True:
+        return "due"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
