@@ -262,7 +262,7 @@ def test_the_next_baskets_of_a_file_of_customers_come_as_a_table(model, tmp_path
     known, file, out = learned.users[0], tmp_path / "customers.csv", tmp_path / "next.csv"
     file.write_text(f"user,since\n{known},2020\nnobody,2021\n{known},2020\n")
     assert run(["next", "--model", str(model), "--users", str(file), "--top", "4", "--out", str(out)]) == 0
-    rows = list(csv.DictReader(out.open()))
+    rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["user"] for row in rows] == [str(known)] * 4 + ["nobody"] * 4
     assert [row["product"] for row in rows[:4]] == [str(product) for product, _ in learned.next_basket(known, 4)]
     assert {row["kind"] for row in rows[4:]} == {"unknown customer"}

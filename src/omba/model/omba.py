@@ -344,6 +344,8 @@ class OMBA(Answers):
         if self.n_windows:
             jobs.append(partial(self.forecast.follow, window.offsets, window.items))
         run(jobs, self.threads)
+        if not np.isfinite(self.product_vectors[window.items[:64]]).all():
+            self._warn_once("the vectors have run away and tell nothing now: learn anew with a lower learning_rate")
 
     def _count(self, window: WindowRows) -> None:
         products = len(self.product_rows.vocabulary)
