@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model.memory import PLACES
-from omba.model.network import HIDDEN
+from omba.model.network import HIDDEN, TABLES
 from omba.model.seasons import FORTNIGHTS, UNMET
 from omba.model.weekly_sales import STORES
 
@@ -134,7 +134,7 @@ CHECKS: dict[str, ArrayCheck] = {
     "prices.anchor": ArrayCheck("float64", (1,)),
     "blend.weights": ArrayCheck("float64"),
     "blend.hessian": ArrayCheck("float64", (None, None)),
-    **{f"network.{name}": ArrayCheck("float32", (None, HIDDEN)) for name in ("weights", "gradients", "squares")},
+    **{f"network.{name}": ArrayCheck("float32", (None, HIDDEN)) for name in TABLES},
     **{f"network.{name}": ArrayCheck("float64") for name in ("mean", "square")},
     "network.counts": counts(2),
     **{
