@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # Three workers for two cores: a third of the time a test waits, for a browser, a server or Spark.
 WORKERS ?= 3
 
-.PHONY: demo test thorough docs docs-serve pictures package lower-bounds quick lint types tests quick-tests system bench attack format clean
+.PHONY: demo test thorough docs docs-serve pictures charts package lower-bounds quick lint types tests quick-tests system bench attack format clean
 
 demo: $(VENV)/.omba
 	$(BIN)/omba demo
@@ -81,6 +81,10 @@ docs-serve: $(VENV)/.docs
 MODEL ?= omba-demo/model
 pictures: $(VENV)/.test
 	$(BIN)/python docs/pictures.py --model $(MODEL)
+
+# The charts of the pages, drawn from the figures that stand in their tables.
+charts:
+	$(PYTHON) docs/charts.py
 
 # An sdist and the wheel that is built from it, checked; the wheel is installed without the constraints into a fresh
 # environment of every Python named, PYTHONS="python3.11 python3.12", and put through a short script.

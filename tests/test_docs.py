@@ -1,6 +1,7 @@
 """The documentation agrees with the code: settings, commands, options, and the Python in the README."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PATHS = create_app("no such folder").openapi()["paths"]
 COMMANDS = typer.main.get_command(app).commands
+sys.path.append(str(DOCS))
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -65,6 +67,25 @@ def test_links_in_the_documentation_lead_somewhere():
     for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]:
         for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
             assert link.startswith("https:") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_charts_show_the_figures_of_the_tables_beside_them():
+    import charts
+
+    drawn = charts.charts()
+
+    assert {path.stem for path in charts.CHARTS.glob("*.svg")} == set(drawn)
+    stale = [name for name, chart in drawn.items() if (charts.CHARTS / f"{name}.svg").read_text() != chart]
+    assert not stale, f"figures of {', '.join(stale)} have changed: make charts"
+
+
+def test_a_chart_finds_numbers_as_the_tables_have_them():
+    import charts
+
+    assert [charts.number(cell) for cell in ("1,744", "0.646 ±0.004", "1.19e-05", "Triple: 0.6")] == [
+        1744, 0.646, 1.19e-05, 0.6
+    ]  # fmt: skip
+    assert charts.bars("t", [charts.Bar("a", 2, "2"), charts.Bar("b", 1, "1")]).count("<rect") == 2
 
 
 @pytest.mark.slow
