@@ -107,7 +107,7 @@ lower-bounds:
 	$(PYTHON) -m venv build/oldest
 	$(PYTHON) tests/lower_bounds.py serve excel redis > build/oldest/oldest.txt
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/oldest/oldest.txt \
-	    --editable '.[serve,excel,redis]' pytest pytest-cov hypothesis pandas polars httpx scikit-learn import-linter
+	    --editable '.[serve,excel,redis]' pytest pytest-cov hypothesis pandas polars httpx scikit-learn mlxtend import-linter
 	build/oldest/bin/python -m pytest -m "not slow" -W ignore $(OLDEST)
 
 format: $(VENV)/.test

@@ -1,11 +1,13 @@
 """The site: it builds without a warning, needs no network, and every line of code on its pages runs."""
 
 import contextlib
+import inspect
 import io
 import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -132,6 +134,41 @@ def test_every_public_name_is_in_the_reference():
     missing = [name for name in omba.__all__ if not re.search(rf"(\.|`omba\.){name}\b", page)]
 
     assert not missing
+
+
+INSIDE = {
+    "add_levels", "complete_scores", "describe", "extra_state", "load_extra", "next_scores", "score_catalogue",
+    "score_queries",
+}  # fmt: skip
+"""Methods of OMBA by which evaluation, snapshots and variants reach inside; nobody else calls them."""
+
+
+def named_in_the_reference():
+    """Every class and function of the reference, and the methods of the three classes that people hold in hand."""
+    for path in re.findall(r"^::: ([\w.]+)$", (DOCS / "reference/python.md").read_text(), re.MULTILINE):
+        module, _, name = path.rpartition(".")
+        found = getattr(import_module(module), name) if module != "omba" else import_module(path)
+        if inspect.ismodule(found):
+            continue
+        yield path, found
+        if found in (omba.OMBA, omba.Baskets, omba.rules.Rules):
+            for method, function in inspect.getmembers(found, callable):
+                if not method.startswith("_") and method not in INSIDE and inspect.getdoc(function):
+                    yield f"{path}.{method}", function
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), list(named_in_the_reference()), ids=lambda one: one if isinstance(one, str) else ""
+)
+def test_what_the_reference_names_has_its_parameters_and_an_example(name, found):
+    text = inspect.getdoc(found) or ""
+    asked = [one for one in inspect.signature(found).parameters if one not in ("self", "cls")]
+
+    assert ">>> " in text, f"{name} has no example"
+    assert not asked or "Parameters\n----------\n" in text, f"{name} does not list its parameters"
+    section = text.partition("Parameters\n----------\n")[2]
+    listed = {one for line in re.findall(r"^(\w[\w, ]*)$", section, re.MULTILINE) for one in line.split(", ")}
+    assert set(asked) <= listed, f"{name} leaves out {', '.join(sorted(set(asked) - listed))}"
 
 
 @pytest.mark.slow

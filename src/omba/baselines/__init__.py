@@ -78,7 +78,11 @@ VARIANTS: dict[str, str] = {
 
 
 def methods() -> dict[str, str]:
-    """Every method by name, with one line of help."""
+    """Every method by name, with one line of help.
+
+    >>> methods()["lift"] != ""
+    True
+    """
     return VARIANTS | {name: scorer.help for name, scorer in BASELINES.items()}
 
 
@@ -125,6 +129,15 @@ def _number(text: str) -> int | float | str:
 
 def make(name: str, seed: int = 0, **settings: Any) -> Method:
     """A new method by name.
+
+    Parameters
+    ----------
+    name
+        One of `methods()`.
+    seed
+        Start of its random numbers.
+    settings
+        Those of the method, where it has some.
 
     >>> type(make("lift")).__name__
     'Lift'

@@ -43,6 +43,9 @@ class Basket:
         A datetime, or a day number on a clock of days.
     prices, quantities
         Of each product: the price of one piece (NaN where it is not known) and the pieces.
+
+    >>> Basket(7, ["pasta", "sauce"], user="u7").products
+    ['pasta', 'sauce']
     """
 
     id: Label
@@ -115,7 +118,20 @@ class Baskets:
     def from_lists(
         cls, lists: Iterable[Iterable[Label]], vocabulary: Vocabulary | None = None, first: int = 0
     ) -> Baskets:
-        """Baskets from plain lists of products, numbered from `first`; a product repeated in a list counts once."""
+        """Baskets from plain lists of products, numbered from `first`; a product repeated in a list counts once.
+
+        Parameters
+        ----------
+        lists
+            A list of products for each basket; None and NaN are no products.
+        vocabulary
+            Products that have codes already; new ones are added to it.
+        first
+            The number of the first basket.
+
+        >>> Baskets.from_lists([["pasta", "sauce", "pasta"], ["soap"]])
+        Baskets(2 baskets, 3 items, 3 products)
+        """
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         codes, ids, report = [np.empty(0, np.int32)], [], Report()
         for number, products in enumerate(lists, first):
@@ -134,7 +150,17 @@ class Baskets:
 
     @classmethod
     def concat(cls, parts: Sequence[Baskets]) -> Baskets:
-        """Parts of one stream, which share their vocabularies, as one run of baskets."""
+        """Parts of one stream, which share their vocabularies, as one run of baskets.
+
+        Parameters
+        ----------
+        parts
+            One at least, in order of time.
+
+        >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
+        >>> Baskets.concat(list(baskets.windows(2)))
+        Baskets(3 baskets, 4 items, 3 products)
+        """
         if len(parts) == 1:
             return parts[0]
         sizes = np.concatenate([part.sizes for part in parts])
@@ -191,7 +217,19 @@ class Baskets:
         return f"Baskets({len(self):,} baskets, {self.n_items:,} items, {len(self.products):,} products{users})"
 
     def slice(self, first: int, after: int, start: int | None = None, stop: int | None = None) -> Baskets:
-        """Baskets `first` up to `after`, sharing memory with these."""
+        """Baskets `first` up to `after`, sharing memory with these.
+
+        Parameters
+        ----------
+        first, after
+            The first basket, and the one after the last.
+        start, stop
+            The span of time that they stand for, if they are a window.
+
+        >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
+        >>> baskets.slice(1, 3)
+        Baskets(2 baskets, 2 items, 2 products)
+        """
         part = slice(int(self.offsets[first]), int(self.offsets[after]))
         return replace(
             self,
@@ -208,7 +246,18 @@ class Baskets:
         )
 
     def between(self, start: Moment | None = None, stop: Moment | None = None) -> Baskets:
-        """The baskets from `start` on and before `stop`; None leaves an end open."""
+        """The baskets from `start` on and before `stop`; None leaves an end open.
+
+        Parameters
+        ----------
+        start, stop
+            A date or time as text or as a `datetime`, or a day number on a clock of days.
+
+        >>> import omba
+        >>> shop = omba.datasets.synthetic(baskets=300, products=100, users=20, days=10).baskets
+        >>> len(shop.between(None, shop[150].time)) <= 150
+        True
+        """
         if start is None and stop is None:
             return self
         first, after = 0, len(self)
@@ -220,7 +269,17 @@ class Baskets:
         return self.slice(first, max(first, after))
 
     def windows(self, every: str | int | Every = "1d") -> Iterator[Baskets]:
-        """The windows in time order; spans with no basket are passed over."""
+        """The windows in time order; spans with no basket are passed over.
+
+        Parameters
+        ----------
+        every
+            How long a window is: "1d", "12h", "1w", "1mo", or a number of baskets.
+
+        >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
+        >>> [len(window) for window in baskets.windows(2)]
+        [2, 1]
+        """
         span = Every.parse(every).on(self.clock)
         if span.unit == "baskets" or self.times is None:
             for first in range(0, len(self), span.count):
@@ -230,11 +289,21 @@ class Baskets:
             yield self.slice(first, after, *span.bounds(key, self.clock))
 
     def to_arrow(self) -> pa.Table:
-        """The baskets in long form, a row a product, under the names `read_baskets` knows; attributes ride along."""
+        """The baskets in long form, a row a product, under the names `read_baskets` knows; attributes ride along.
+
+        >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
+        >>> baskets.to_arrow()["product"].to_pylist()
+        ['pasta', 'sauce', 'soap', 'pasta']
+        """
         return long_table(self)
 
     def to_pandas(self) -> Any:
-        """The long form as a pandas DataFrame."""
+        """The long form as a pandas DataFrame.
+
+        >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
+        >>> baskets.to_pandas().shape[0]
+        4
+        """
         try:
             return self.to_arrow().to_pandas()
         except ImportError:
@@ -244,7 +313,19 @@ class Baskets:
         return show_html(self)
 
     def write(self, path: str | Path) -> None:
-        """Write the long form as CSV, TSV or Parquet; reading it back gives the same baskets."""
+        """Write the long form as CSV, TSV or Parquet; reading it back gives the same baskets.
+
+        Parameters
+        ----------
+        path
+            Where to; the suffix says what: .csv, .tsv or .parquet.
+
+        >>> import tempfile, omba
+        >>> path = tempfile.mkdtemp() + "/sales.csv"
+        >>> Baskets.from_lists([["pasta", "sauce"], ["soap"]]).write(path)
+        >>> omba.read_baskets(path)
+        Baskets(2 baskets, 3 items, 3 products)
+        """
         write_long(self, path)
 
 

@@ -35,6 +35,14 @@ def complete_journey(level: str = "product_type") -> Baskets:
 
     Rows with nothing paid are dropped, and those whose product is not known at this level. A quantity of zero,
     or of fuel, counts as one piece.
+
+    Parameters
+    ----------
+    level
+        What a product is: `product_id`, `product_type`, `product_category` or `department`.
+
+    >>> len(complete_journey())  # doctest: +SKIP
+    155341
     """
     if level not in LEVELS:
         raise InputError(f"{level!r} is no level of products: there are {', '.join(LEVELS)}{nearest(level, LEVELS)}")

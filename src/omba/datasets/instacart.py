@@ -18,6 +18,13 @@ def instacart(folder: str | Path) -> Baskets:
     """The orders as baskets. The data hide the dates, so days are counted from each user's first order, day 0.
 
     Products are their ids; their names, aisles and departments are in the attributes.
+
+    Parameters
+    ----------
+    folder
+        Where the unpacked files are.
+
+    >>> instacart("instacart-market-basket-analysis")  # doctest: +SKIP
     """
     files = {name: Path(folder) / f"{name}.csv" for name in FILES}
     missing = [path.name for path in files.values() if not path.is_file()]

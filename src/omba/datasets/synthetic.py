@@ -144,6 +144,15 @@ def synthetic(
 ) -> World:
     """A world of so many baskets, with `pairs` pairs of each kind planted.
 
+    Parameters
+    ----------
+    baskets, products, users, days
+        The size of the world; it refuses what is too small for its pairs.
+    pairs
+        How many pairs of each kind are planted.
+    seed
+        The same seed makes the same world.
+
     >>> world = synthetic(baskets=2_000, seed=1)
     >>> len(world.baskets), len(world.truth.bridged)
     (2000, 10)

@@ -25,7 +25,16 @@ FILTER = (
 
 
 def ta_feng(raw: bool = False) -> Baskets:
-    """The purchases as baskets, filtered as in the paper's Table 1 unless `raw`; prices are in NT$ a piece."""
+    """The purchases as baskets, filtered as in the paper's Table 1 unless `raw`; prices are in NT$ a piece.
+
+    Parameters
+    ----------
+    raw
+        All rows as they are in the file.
+
+    >>> len(ta_feng())  # doctest: +SKIP
+    77202
+    """
     (path,) = WHEEL.paths()
     engine = Engine(bounded=False)
     try:

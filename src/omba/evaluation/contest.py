@@ -69,6 +69,12 @@ def evaluate(
         Options of the tasks: `every`, how long a window is (`"1d"`, `"week"`, `"month"`, or a number of baskets);
         `hide`, `draw`, `above` (hidden); `sample`, `k` (complete); `least`, `part`, `users`, `k` (next); see `Task`,
         `Completion` and `NextBasket`.
+
+    >>> import omba
+    >>> shop = omba.datasets.synthetic(baskets=600, products=100, users=20, days=10).baskets
+    >>> found = evaluate(["pop", "lift"], shop, windows=2)
+    >>> sorted(row["method"] for row in found.to_dicts())
+    ['lift', 'pop']
     """
     if seeds < 1:
         raise InputError(f"seeds is {seeds}: give 1 or more")

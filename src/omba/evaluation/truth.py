@@ -59,6 +59,10 @@ def truth_test(
         How many of the best unseen pairs are judged.
     seed
         Start of all random numbers.
+
+    >>> import omba
+    >>> year = omba.datasets.complete_journey()  # doctest: +SKIP
+    >>> print(truth_test(year, until="2017-10-01"))  # doctest: +SKIP
     """
     past, later = split(baskets, until)
     model = OMBA(seed=seed) if model is None else model

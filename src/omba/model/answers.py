@@ -96,7 +96,18 @@ class Answers:
 
     def row(self, product: Label) -> int:
         """The row of a product by its label, its name or a part of it; an unknown one is an error that suggests the
-        nearest names, and one that may mean several an error that lists them."""
+        nearest names, and one that may mean several an error that lists them.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.products[model.row("pasta")]
+        'pasta'
+        """
         row = self.product_rows.row(product)
         if row < 0:
             row = self.product_names.row(product)
@@ -132,16 +143,51 @@ class Answers:
         return self.product_names.row(product)
 
     def vector(self, product: Label) -> NDArray[np.float32]:
-        """The vector of a product."""
+        """The vector of a product.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.vector("pasta").shape
+        (16,)
+        """
         return np.array(self.product_vectors[self.row(product)])
 
     def season(self, product: Label) -> str:
         """When in the year a product is mostly sold, such as "Nov–Dec"; "" where there is no such time or none to tell
-        by yet."""
+        by yet.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.season("pasta")
+        ''
+        """
         return self.seasons.of([[self.row(product)]])[0]
 
     def similar(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
-        """The nearest products by cosine; those met only once, whose vectors are still noise, are left out."""
+        """The nearest products by cosine; those met only once, whose vectors are still noise, are left out.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+        n
+            How many, at most.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> [product for product, _ in model.similar("pasta", n=1)]
+        ['sauce']
+        """
         row, vectors = self.row(product), self.product_vectors
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + 1e-12
         cosine = (vectors @ vectors[row]) / (lengths * lengths[row])
@@ -154,6 +200,21 @@ class Answers:
 
         Without candidates, all products are scored in the order of `products`. What the model does not know is left
         out of the context, with a note; an unknown candidate scores as a product never bought.
+
+        Parameters
+        ----------
+        products
+            The basket so far; it may be empty.
+        user
+            Whose basket it is; None for nobody known.
+        candidates
+            The products to score; None for all.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> sauce, soap = model.score(["pasta"], candidates=["sauce", "soap"])
+        >>> bool(sauce > soap)
+        True
         """
         return np.asarray(self._features(products, user, candidates)[0, :, -1])
 
@@ -164,6 +225,15 @@ class Answers:
 
         Arguments are those of `score`. Where products have categories, the fields of the clues one level up follow,
         `category_context` and so on. `pandas.DataFrame(features)` makes a table of it.
+
+        Parameters
+        ----------
+        products
+            The basket so far; it may be empty.
+        user
+            Whose basket it is; None for nobody known.
+        candidates
+            The products to describe; None for all.
 
         >>> from omba import OMBA, Baskets
         >>> model = OMBA(dim=16).fit(Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200), every=50)
@@ -238,6 +308,20 @@ class Answers:
         All products are looked at, those already in the basket left out. An empty basket with a user asks what
         `next_basket` does; with neither, the best sellers come with the share of baskets they are in. Without
         `clues`, the order and the numbers are those of `score`.
+
+        Parameters
+        ----------
+        products
+            The basket so far; it may be empty.
+        user
+            Whose basket it is; None for nobody known.
+        n
+            How many, at most.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.rank(["pasta"], n=1)[0][0]
+        'sauce'
         """
         context, row = self._find_known(products), self._find_user(user)
         return self._label(recommend.suggest(self, context, row, n))
@@ -247,15 +331,53 @@ class Answers:
 
         `kind` is "rebuy" for what the user remembers alone, "discover" for what is new to them, "all" for both. Of a
         user whom the model does not know, it tells the best sellers.
+
+        Parameters
+        ----------
+        user
+            Who comes next.
+        n
+            How many, at most.
+        kind
+            "all", "rebuy" or "discover".
+
+        >>> import omba
+        >>> shop = omba.datasets.synthetic(baskets=300, products=100, users=20).baskets
+        >>> model = omba.OMBA(dim=16).fit(shop)
+        >>> len(model.next_basket(shop.users[0], n=3))
+        3
         """
         return self._label(recommend.suggest(self, np.empty(0, np.int32), self._find_user(user), n, kind))
 
     def expected_size(self, user: Label | None = None) -> float:
-        """How many products the user's next basket is expected to hold; without a user, anybody's."""
+        """How many products the user's next basket is expected to hold; without a user, anybody's.
+
+        Parameters
+        ----------
+        user
+            Whose basket; None for anybody's.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> round(model.expected_size())
+        2
+        """
         return expected_size(self, self._find_user(user))
 
     def customer(self, user: Label) -> Customer:
-        """What is known of a user: visits and when last, what they buy, how often, when last, and what of it is due."""
+        """What is known of a user: visits and when last, what they buy, how often, when last, and what of it is due.
+
+        Parameters
+        ----------
+        user
+            A user who was in a basket at least; another is refused.
+
+        >>> import omba
+        >>> shop = omba.datasets.synthetic(baskets=300, products=100, users=20).baskets
+        >>> known = omba.OMBA(dim=16).fit(shop).customer(shop.users[0])
+        >>> known.visits == sum(basket.user == shop.users[0] for basket in shop)
+        True
+        """
         row = self.user_rows.row(user)
         if row < 0:
             raise UnknownError(f"user {user!r} is not known to the model{nearest(user, self.user_rows.vocabulary)}")
@@ -266,6 +388,11 @@ class Answers:
 
         `family` is its number, `name` what its members share, `size` how many products it has, `sold` how many
         baskets they were in, `products` which they are.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.families().column_names
+        ['family', 'name', 'size', 'sold', 'products']
         """
         return self.assortment.families().table()
 
@@ -273,6 +400,18 @@ class Answers:
         """The n products that are likeliest bought instead of one, each with the probability that it is.
 
         Customers who buy both put them into one basket less often than their own habits would.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+        n
+            How many, at most; there may be none.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> "sauce" in dict(model.substitutes("pasta"))
+        False
         """
         return self._partners(product, "substitute", n)
 
@@ -280,6 +419,18 @@ class Answers:
         """The n products that are likeliest bought with one, each with the probability that they belong together.
 
         Customers who buy both put them into one basket more often than their own habits would.
+
+        Parameters
+        ----------
+        product
+            Its label, its name or a part of its name.
+        n
+            How many, at most; there may be none.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> [product for product, _ in model.complements("pasta")]
+        ['sauce']
         """
         return self._partners(product, "complement", n)
 
@@ -291,6 +442,22 @@ class Answers:
         Partners are its complements, substitutes and variants, up to n of each, unless they are given. A week is
         cheaper where the price was lower than the usual one by the share `cheaper` or more. What too few weeks or
         baskets tell of is left out, so that the list may be empty; it needs prices and dates.
+
+        Parameters
+        ----------
+        product
+            The one whose price changed: its label, its name or a part of its name.
+        partners
+            The products whose sales are looked at; None for its complements, substitutes and variants.
+        n
+            How many of each kind, at most.
+        cheaper
+            What share of the usual price a week must be below it, between 0 and 1.
+
+        >>> from omba import OMBA
+        >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> model.price_effects("pasta")  # no prices, so nothing to tell
+        []
         """
         if not 0 < cheaper < 1:
             raise SettingError(f"cheaper={cheaper} is no share of a price: give one between 0 and 1, as in 0.1")

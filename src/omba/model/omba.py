@@ -126,7 +126,16 @@ class OMBA(Answers):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """The paper's own setting, to the letter; `changes` override single settings."""
+        """The paper's own setting, to the letter; `changes` override single settings.
+
+        Parameters
+        ----------
+        changes
+            Settings that are to be others than the paper's.
+
+        >>> OMBA.paper(dim=50).value
+        (2.3, 10.0)
+        """
         return cls(**{**PAPER, **changes})
 
     def _reset(self) -> None:
@@ -157,11 +166,29 @@ class OMBA(Answers):
     # Settings, in scikit-learn's manner.
 
     def get_params(self, deep: bool = True) -> dict[str, Value]:
-        """Every setting and its value."""
+        """Every setting and its value.
+
+        Parameters
+        ----------
+        deep
+            Not used; scikit-learn hands it on.
+
+        >>> OMBA(dim=50).get_params()["dim"]
+        50
+        """
         return {name: getattr(self, name) for name in SETTINGS}
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings and begin anew: what was learned so far is dropped."""
+        """Change settings and begin anew: what was learned so far is dropped.
+
+        Parameters
+        ----------
+        params
+            Settings by name.
+
+        >>> OMBA().set_params(dim=50)
+        OMBA(dim=50)
+        """
         check(params)
         for name, value in params.items():
             setattr(self, name, value)
@@ -197,6 +224,20 @@ class OMBA(Answers):
 
         `baskets` are `Baskets`, a stream of them, or what `read_baskets` takes: lists of products, a data frame,
         one-hot columns, a path. `y` is not used; scikit-learn's pipelines hand it on, by name or in the second place.
+
+        Parameters
+        ----------
+        baskets
+            What is learned.
+        every
+            How long a window is: "1d", "12h", "1w", or a number of baskets.
+        progress
+            A function that gets each window once it is learned.
+        y
+            Not used.
+
+        >>> OMBA(dim=16).fit([["pasta", "sauce"]] * 100, every=50).n_windows
+        2
         """
         source = as_windowed(baskets)
         self._reset()
@@ -210,6 +251,19 @@ class OMBA(Answers):
         """Learn one window: `Baskets`, or what `read_baskets` takes.
 
         One that begins before what was learned is refused, unless `allow_late`.
+
+        Parameters
+        ----------
+        window
+            The baskets of one day, or of whatever the window is.
+        allow_late
+            Learn it even if it is older than what was learned.
+
+        >>> model = OMBA(dim=16)
+        >>> for day in ([["pasta", "sauce"]] * 10, [["soap", "brush"]] * 10):
+        ...     model = model.partial_fit(day)
+        >>> model.n_baskets, sorted(model.products)
+        (20, ['brush', 'pasta', 'sauce', 'soap'])
         """
         baskets = fold_window(as_baskets(window), self.identity)
         self._check_time(baskets, bool(allow_late))
@@ -224,7 +278,16 @@ class OMBA(Answers):
     learn_many = partial_fit
 
     def learn_one(self, basket: Basket | Iterable[Label]) -> Self:
-        """Learn a single basket: a `Basket`, a list of products, or a mapping whose keys are products, as in river."""
+        """Learn a single basket: a `Basket`, a list of products, or a mapping whose keys are products, as in river.
+
+        Parameters
+        ----------
+        basket
+            What was bought.
+
+        >>> OMBA(dim=16).learn_one(["pasta", "sauce"]).n_baskets
+        1
+        """
         given: list[Any] = [basket]
         return self.partial_fit(given)
 
@@ -374,14 +437,38 @@ class OMBA(Answers):
         """The reverse of `extra_state`."""
 
     def save(self, folder: str | Path) -> None:
-        """Write everything needed to go on learning, bit for bit."""
+        """Write everything needed to go on learning, bit for bit.
+
+        Parameters
+        ----------
+        folder
+            Where to; it is made where it is missing.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> OMBA(dim=16).fit([["pasta", "sauce"]] * 100).save(folder)
+        >>> OMBA.load(folder).n_baskets
+        100
+        """
         from omba.model.snapshot import save
 
         save(self, Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> OMBA:
-        """The model as it was saved."""
+        """The model as it was saved.
+
+        Parameters
+        ----------
+        folder
+            Where `save` or `omba learn` put it.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> OMBA(dim=16).fit([["pasta", "sauce"]] * 100).save(folder)
+        >>> OMBA.load(folder)
+        OMBA(dim=16)
+        """
         from omba.model.snapshot import load
 
         return load(Path(folder))

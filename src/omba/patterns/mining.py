@@ -102,6 +102,27 @@ def itemsets(
     that may be taken; `threads`; `progress(share, sets)`, which ends the search where it gives False. A search that is
     ended, or interrupted by Ctrl-C, gives what is proven so far, and `attrs["complete"]` of the frame is False.
 
+    Parameters
+    ----------
+    source
+        A one-hot frame, lists, or whatever `read_baskets` takes.
+    min_support
+        The least share of baskets, above 0 and up to 1.
+    use_colnames
+        Whether sets of a one-hot pandas frame hold names; None for as in mlxtend.
+    max_len
+        Products in a set, at most.
+    min_count
+        The least number of baskets, 1 or more.
+    top
+        So many of the most frequent sets.
+    kind
+        "frequent", "closed" or "maximal".
+    read
+        Options of `read_baskets`.
+    options
+        `include`, `exclude`, `min_len`, `memory`, `threads` and `progress`.
+
     >>> itemsets([["tea", "milk"], ["tea", "milk"], ["tea"]], min_count=2).itemsets.map(sorted).tolist()
     [['tea'], ['milk'], ['milk', 'tea']]
     """

@@ -92,6 +92,21 @@ def of_model(model: OMBA, title: str = "What belongs together", baskets: Baskets
     """The findings of a model, with the rules and the unseen pairs that belong into a report.
 
     Where the baskets are at hand, they are counted exactly; else the model tells what it counted itself.
+
+    Parameters
+    ----------
+    model
+        A model that has learned.
+    title
+        The headline.
+    baskets
+        What it learned, if it is at hand.
+
+    >>> import omba
+    >>> from omba import report
+    >>> model = omba.OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+    >>> report.of_model(model, title="My shop").title
+    'My shop'
     """
     n = model.n_baskets if baskets is None else len(baskets)
     strongest = mine_rules(model, top=STRONGEST, evidence=baskets)

@@ -60,6 +60,27 @@ def association_rules(
     sides, `antecedent` and `consequent` are products that must stand on one. `num_itemsets` is not needed, and values
     that are not known (`null_values`) are refused.
 
+    Parameters
+    ----------
+    df
+        A frame of itemsets, or a source.
+    num_itemsets
+        Not needed; mlxtend's.
+    df_orig
+        Not needed where nothing is unknown; mlxtend's.
+    null_values
+        Must be false.
+    metric
+        The measure that is bounded.
+    min_threshold
+        Its least value.
+    support_only
+        Leave out every measure but the support.
+    return_metrics
+        The measures that become columns.
+    options
+        Bounds of the sides, and the options of `itemsets`.
+
     >>> rules = association_rules([["tea", "milk"], ["tea", "milk"], ["tea"]], min_count=2, min_threshold=0.9)
     >>> rules[["antecedents", "consequents", "confidence"]].values.tolist()
     [[frozenset({'milk'}), frozenset({'tea'}), 1.0]]

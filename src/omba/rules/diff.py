@@ -155,7 +155,19 @@ class Diff:
 
 
 def diff(before: Rules | pa.Table, after: Rules | pa.Table) -> Diff:
-    """What changed from one table of rules to a later one of the same stream: of the pairs that are in both."""
+    """What changed from one table of rules to a later one of the same stream: of the pairs that are in both.
+
+    Parameters
+    ----------
+    before, after
+        Two tables that were mined from the same stream, the older one first.
+
+    >>> from omba import OMBA, mine_rules
+    >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+    >>> before = mine_rules(model)
+    >>> type(diff(before, mine_rules(model.partial_fit([["pasta", "soap"]] * 50)))).__name__
+    'Diff'
+    """
     rows: dict[Label, int] = {}
     first, second = (PairCounts.of_rules(_rules(table), rows) for table in (before, after))
     return compare(first, second, list(rows))

@@ -80,6 +80,9 @@ class Filter:
     relation
         What the products are to each other: `complement`, `substitute`, `variant`, `same customers`,
         `different customers` or `unclear`.
+
+    >>> Filter(status="rare", minimum={"lift": 5}).status
+    'rare'
     """
 
     product: Label | None = None

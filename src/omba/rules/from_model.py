@@ -48,6 +48,35 @@ def mine_rules(
 
     Rules are between families of products, one line for each; `within_families` also has those between variants of
     one thing and all of each family, as the paper's preset does anyway.
+
+    Parameters
+    ----------
+    model
+        A model that has learned.
+    top
+        How many rules, at most.
+    evidence
+        Baskets to count exactly; None for the counts that the model kept.
+    preset
+        `default`, or `paper` for the paper's own way.
+    sort
+        A column or measure, best first; None for the order by what may be expected of the next period.
+    where
+        What rules must fulfil; every counted pair is looked at, not only the best.
+    antecedents
+        Products on the left side at most, 1 or more.
+    min_count
+        Baskets that a product must be in.
+    within_families
+        Whether rules inside a family of products are told too.
+    tables
+        `F`, `H`, `ties` and `seed`, as in `Hashing`.
+
+    >>> from omba import OMBA
+    >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+    >>> rules = mine_rules(model, top=2)
+    >>> sorted(sorted((*rule.antecedents, *rule.consequents)) for rule in rules)
+    [['brush', 'soap'], ['pasta', 'sauce']]
     """
     unknown = options.keys() - MiningOptions.__annotations__.keys()
     if unknown:
@@ -65,6 +94,20 @@ def coming_up(model: OMBA, weeks: int = WEEKS, top: int = 20) -> ComingUp:
     products of different families that should then be in more baskets than usual, most baskets first.
 
     Where less than a year is known, `known` is false and there are none: it cannot be told.
+
+    Parameters
+    ----------
+    model
+        A model that has learned a year at least.
+    weeks
+        How many weeks ahead, from the last day that was learned.
+    top
+        How many pairs, at most.
+
+    >>> from omba import OMBA
+    >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+    >>> coming_up(model).known  # no dates, so it cannot be told
+    False
     """
     return find_coming_up(mining_input(model), weeks, top)
 

@@ -37,6 +37,9 @@ class Hashing:
         Whether pairs with the same number of collisions stand in the order of their cosine.
     seed
         Draws the planes.
+
+    >>> Hashing("paper").shape
+    (4, 11)
     """
 
     preset: str = "default"

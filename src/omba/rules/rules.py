@@ -195,7 +195,18 @@ class Rules:
         return np.array([np.min(each) for each in prices]), np.array([np.max(each) for each in prices])
 
     def column(self, name: str) -> Column:
-        """Any column by name: items, counts, every measure, and what mining added."""
+        """Any column by name: items, counts, every measure, and what mining added.
+
+        Parameters
+        ----------
+        name
+            One of `columns`, any measure of `MEASURES`, or `length`, `price`, `season`, `revenue` and the like.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.column("confidence").tolist()
+        [0.75, 1.0]
+        """
         name = SPELLINGS.get(name, name)
         if name in self.given:
             return self.given[name]
@@ -235,7 +246,18 @@ class Rules:
         return rule_relations(self)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column of numbers by name, NaN where there is nothing to tell; one of text is refused."""
+        """A column of numbers by name, NaN where there is nothing to tell; one of text is refused.
+
+        Parameters
+        ----------
+        name
+            As in `column`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.numbers("count").tolist()
+        [3.0, 9.0]
+        """
         values = self.column(name)
         if values.dtype.kind in "OU":
             raise InputError(f"column {name!r} holds no numbers that could be bounded: give another, such as lift")
@@ -243,7 +265,18 @@ class Rules:
         return np.where(numbers < 0, np.nan, numbers) if name == "collisions" else numbers
 
     def take(self, rows: NDArray[np.integer]) -> Rules:
-        """The rules at these places, in this order."""
+        """The rules at these places, in this order.
+
+        Parameters
+        ----------
+        rows
+            Places from 0 on.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.take(np.array([1]))[0].antecedents
+        ('soap',)
+        """
         return replace(
             self,
             antecedents=[self.antecedents[row] for row in rows],
@@ -255,16 +288,51 @@ class Rules:
         )
 
     def head(self, n: int = 10) -> Rules:
-        """The first n rules."""
+        """The first n rules.
+
+        Parameters
+        ----------
+        n
+            How many, at most.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> len(table.head(1))
+        1
+        """
         return self[:n]
 
     def sort(self, column: str, order: str | None = None) -> Rules:
         """Best first by any column: highest, but for p-values lowest; or in the `order` given, 'asc' or 'desc'. What
-        is not known comes last, whichever it is."""
+        is not known comes last, whichever it is.
+
+        Parameters
+        ----------
+        column
+            As in `column`.
+        order
+            'asc' or 'desc'; None for the best first.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.sort("count")["count"].tolist()
+        [9, 3]
+        """
         return self.take(self.ranking(column, order))
 
     def ranking(self, column: str, order: str | None = None) -> NDArray[np.int64]:
-        """The places of all rules in the order of a column; see `sort`."""
+        """The places of all rules in the order of a column; see `sort`.
+
+        Parameters
+        ----------
+        column, order
+            As in `sort`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.ranking("count").tolist()
+        [1, 0]
+        """
         if order not in (None, "asc", "desc"):
             raise InputError(f"order {order!r} is not known: give 'asc' or 'desc', or leave it out for the best first")
         values = self.column(column)
@@ -276,11 +344,33 @@ class Rules:
         return np.argsort(-numbers if falling else numbers, kind="stable")
 
     def filter(self, **wanted: Unpack[FilterOptions]) -> Rules:
-        """The rules that fulfil all that is asked: `status="rare"`, `minimum={"lift": 5}`, …; see `Filter`."""
+        """The rules that fulfil all that is asked: `status="rare"`, `minimum={"lift": 5}`, …; see `Filter`.
+
+        Parameters
+        ----------
+        wanted
+            The options of `Filter`, by name.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> len(table.filter(minimum={"count": 5}))
+        1
+        """
         return self.where(Filter.of(wanted))
 
     def where(self, wanted: Filter) -> Rules:
-        """The rules that fulfil a filter."""
+        """The rules that fulfil a filter.
+
+        Parameters
+        ----------
+        wanted
+            What is asked.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> len(table.where(Filter(minimum={"lift": 6})))
+        1
+        """
         return self.take(np.flatnonzero(wanted.keep(self)))
 
     @overload
@@ -288,7 +378,20 @@ class Rules:
     @overload
     def explain(self, a: list[Label] | tuple[Label, ...], b: Label) -> SetExplanation: ...
     def explain(self, a: Label | list[Label] | tuple[Label, ...], b: Label) -> Explanation | SetExplanation:
-        """In words: what the rule between two products rests on; or, from several, what it says beyond shorter ones."""
+        """In words: what the rule between two products rests on; or, from several, what it says beyond shorter ones.
+
+        Parameters
+        ----------
+        a
+            A product, or a list of products for a rule of several.
+        b
+            The product it leads to.
+
+        >>> import omba
+        >>> model = omba.OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+        >>> "pasta" in str(omba.mine_rules(model).explain("pasta", "sauce"))
+        True
+        """
         if self.explainer is None:
             raise InputError("these rules cannot be explained: only rules mined from a model know how they came about")
         if isinstance(a, str | int):
@@ -296,7 +399,18 @@ class Rules:
         return self.explainer.explain_set(a, b)
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """An Arrow table; items are lists, what is not known is null."""
+        """An Arrow table; items are lists, what is not known is null.
+
+        Parameters
+        ----------
+        columns
+            Which; None for `columns`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.to_arrow(["antecedents", "lift"]).num_rows
+        2
+        """
         return pa.table({name: self._arrow_column(name) for name in columns or self.columns})
 
     def _arrow_column(self, name: str) -> pa.Array:
@@ -315,7 +429,18 @@ class Rules:
         return pa.array(values, from_pandas=True)
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
-        """A pandas DataFrame as mlxtend makes it: antecedents and consequents are frozensets."""
+        """A pandas DataFrame as mlxtend makes it: antecedents and consequents are frozensets.
+
+        Parameters
+        ----------
+        columns
+            Which; None for `columns`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.to_pandas(["antecedents", "count"])["count"].tolist()
+        [3, 9]
+        """
         frame = {name: self.column(name) for name in columns or self.columns}
         for name in {"antecedents", "consequents"} & frame.keys():
             frame[name] = items_array([frozenset(items) for items in frame[name]])
@@ -324,11 +449,36 @@ class Rules:
         return extra("pandas", "to_pandas", "pandas").DataFrame(frame)
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
-        """A polars DataFrame; antecedents and consequents are lists."""
+        """A polars DataFrame; antecedents and consequents are lists.
+
+        Parameters
+        ----------
+        columns
+            Which; None for `columns`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> table.to_polars(["antecedents", "count"])["count"].to_list()
+        [3, 9]
+        """
         return extra("polars", "to_polars", "polars").from_arrow(self.to_arrow(columns))
 
     def write(self, path: str | Path, columns: Sequence[str] | None = None) -> Path:
-        """Write a file by its suffix: .csv, .xlsx, .json, .jsonl, .parquet, .graphml or .pmml."""
+        """Write a file by its suffix: .csv, .xlsx, .json, .jsonl, .parquet, .graphml or .pmml.
+
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        columns
+            Which; None for `columns`.
+
+        >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
+        >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)
+        >>> import tempfile
+        >>> table.write(tempfile.mkdtemp() + "/rules.csv").name
+        'rules.csv'
+        """
         return export.write(self, Path(path), columns)
 
     def __repr__(self) -> str:

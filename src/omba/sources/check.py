@@ -86,6 +86,15 @@ class Check:
 def check(source: Any, step: Callable[[str], None] = lambda what: None, **options: Unpack[ReadOptions]) -> Check:
     """Look at a source before it is learned. The options are those of `read_baskets`; `step` hears what is looked at.
 
+    Parameters
+    ----------
+    source
+        As in `read_baskets`.
+    step
+        A function that gets a line about what is looked at.
+    options
+        Those of `read_baskets`.
+
     >>> import pyarrow as pa
     >>> rows = {"basket": [1, 1, 2, 2], "product": ["85123A", "tea", "85123a", "tea"]}
     >>> [finding.kind for finding in check(pa.table(rows))]

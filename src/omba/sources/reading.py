@@ -82,6 +82,17 @@ def read_baskets(
     a CSV file of two columns, or "auto" for those that differ by case, spaces or leading zeros alone; `exclude`,
     patterns of what is no product, or "auto"; `identity`, that of a model, for its own folds and exclusions.
 
+    Parameters
+    ----------
+    source
+        A path, a glob, a frame, a table or lists.
+    basket, product, user, time, price, quantity, store
+        The columns that hold them.
+    attributes
+        Columns that describe products: names, categories, brands.
+    options
+        `form`, `sheet`, `fold`, `exclude` and `identity`.
+
     >>> baskets = read_baskets([["pasta", "sauce"], ["pasta", "soap"]])
     >>> baskets[1].products
     ['pasta', 'soap']
@@ -111,6 +122,15 @@ def stream_baskets(source: Any, every: str | int | Every = "1d", **options: Unpa
     """A stream of the same baskets, window by window, for sources larger than memory.
 
     The options are those of `read_baskets`: the names of columns, `attributes` and `form`.
+
+    Parameters
+    ----------
+    source
+        As in `read_baskets`; files may be larger than memory.
+    every
+        How long a window is: "1d", "12h", "1w", or a number of baskets.
+    options
+        Those of `read_baskets`.
 
     >>> stream = stream_baskets([["pasta", "sauce"], ["pasta", "soap"], ["soap"]], every=2)
     >>> [len(window) for window in stream.windows()]

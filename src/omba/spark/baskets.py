@@ -47,6 +47,21 @@ def read_baskets(
     Columns that are not named are recognised by a common name, and "" leaves one out. Without a basket column a basket
     is what a user bought on one day. What the `identity` of a model folds and leaves out is so here. Rows of a
     data frame have no order: where the rows of a basket differ in their time or user, the least one counts.
+
+    Parameters
+    ----------
+    frame
+        A Spark data frame, a row a product.
+    basket, product, user, time, price, quantity
+        The columns that hold them.
+    attributes
+        Columns that describe products.
+    identity
+        That of a model, for its own folds and exclusions.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
     """
     given = {"basket": basket, "product": product, "user": user, "time": time, "price": price, "quantity": quantity}
     columns = resolve(given | {"store": ""}, attributes, frame.columns, "the data frame")

@@ -43,6 +43,16 @@ def session(master: str = "local[*]", **conf: str | int) -> Any:
 
     `conf` are further settings of Spark, with `__` for the dots: `spark__executor__memory="4g"`. A session that is
     there already is given as it is.
+
+    Parameters
+    ----------
+    master
+        Spark's address: `local[2]` for two cores of this machine, `yarn`, `spark://…`.
+    conf
+        Settings of Spark.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]", spark__driver__memory="4g")  # doctest: +SKIP
     """
     check()
     from pyspark.sql import SparkSession

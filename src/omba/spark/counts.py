@@ -28,7 +28,18 @@ AT_ONCE = 1 << 16
 
 
 def count_products(baskets: SparkBaskets) -> Any:
-    """A data frame (product, count)."""
+    """A data frame (product, count).
+
+    Parameters
+    ----------
+    baskets
+        What `omba.spark.read_baskets` gives.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> omba.spark.count_products(baskets).show()  # doctest: +SKIP
+    """
     return baskets.items.groupBy("product").count()
 
 
@@ -40,6 +51,22 @@ def count_pairs(
     Of a basket of more than `largest` products only so many, chosen by a hash, are paired: 5,000 would make 12.5
     million pairs of one visit. None pairs them all. With `labels`, a and b are places in that list, a < b, and
     other products are passed over.
+
+    Parameters
+    ----------
+    baskets
+        What `omba.spark.read_baskets` gives.
+    minimum
+        Baskets that a pair must be in.
+    largest
+        Products of a basket that are paired, at most; None for all.
+    labels
+        Products whose places stand for them.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> omba.spark.count_pairs(baskets, minimum=10).show()  # doctest: +SKIP
     """
     from pyspark.sql import functions as F
 

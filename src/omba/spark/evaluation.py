@@ -41,6 +41,26 @@ def evaluate(
     """Hide products of baskets and have OMBA, learned on Spark, find them: `omba.evaluate` for one method.
 
     Of each window asked about, up to 10,000 baskets, chosen by a hash, come to the driver to be asked.
+
+    Parameters
+    ----------
+    baskets
+        What `omba.spark.read_baskets` gives.
+    windows, negatives, seed
+        As in `omba.evaluate`.
+    every
+        How long a window is.
+    partitions, scratch
+        As in `omba.spark.OMBA` and its `fit`.
+    progress
+        A function that gets a name and the share of the work done.
+    settings
+        Those of `omba.OMBA`.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> omba.spark.evaluate(baskets)  # doctest: +SKIP
     """
     task = Task(windows, negatives, every)
     method, trial, rng = (

@@ -47,6 +47,11 @@ class OMBA(model.OMBA):
         Parts of each window; None takes as many as Spark has cores.
     settings
         Those of `omba.OMBA`.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> omba.spark.OMBA(partitions=8).fit(baskets).save("shop")  # doctest: +SKIP
     """
 
     def __init__(self, *, partitions: int | None = None, **settings: Any) -> None:

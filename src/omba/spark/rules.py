@@ -64,6 +64,23 @@ def mine_rules(
 
     With `evidence` the counts are exact counts of those baskets, else those the model kept. `spark` is a session, the
     active one unless given; all else is as in `omba.mine_rules`.
+
+    Parameters
+    ----------
+    model
+        A model that has learned, on Spark or not.
+    top, preset, sort, where, antecedents, min_count, within_families
+        As in `omba.mine_rules`.
+    evidence
+        Baskets on Spark to count exactly; None for the counts that the model kept.
+    search
+        `spark`, `F`, `H`, `ties` and `seed`.
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> model = omba.spark.OMBA().fit(baskets)  # doctest: +SKIP
+    >>> omba.spark.mine_rules(model, top=1000, evidence=baskets)  # doctest: +SKIP
     """
     where = scope_of_families(where, within_families, preset)
     session, tables = search.pop("spark", None), cast(HashingOptions, search)

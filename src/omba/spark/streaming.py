@@ -92,6 +92,27 @@ def learn_stream(
     """Start a query that learns a streaming data frame into the model in a folder; Spark's query is given back.
 
     With `available_now` the query ends once all that is there has been learned. `settings` are those of a new model.
+
+    Parameters
+    ----------
+    frame
+        A streaming data frame, a row a product; a basket has to be whole in its batch.
+    folder
+        Where the model is kept.
+    checkpoint
+        Where Spark keeps how far it is.
+    every
+        How long a window is.
+    partitions
+        Parts of each window; None takes as many as Spark has cores.
+    available_now
+        End once all that is there has been learned.
+    columns
+        Arguments of `read_baskets`.
+    settings
+        Those of a new model.
+
+    >>> query = learn_stream(sales, "shop", checkpoint="shop-checkpoint")  # doctest: +SKIP
     """
     learner = BatchLearner(folder, checkpoint, every, partitions, columns, **settings)
     writer = frame.writeStream.foreachBatch(learner).option("checkpointLocation", str(checkpoint))
