@@ -69,8 +69,8 @@ def mine_rules(
         Baskets that a product must be in.
     within_families
         Whether rules inside a family of products are told too.
-    tables
-        `F`, `H`, `ties` and `seed`, as in `Hashing`.
+    options
+        `F`, `H`, `ties` and `seed`, as in `Hashing`; `false_discovery`, between 0 and 1.
 
     >>> from omba import OMBA
     >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
