@@ -18,9 +18,9 @@ def window(rows):
     return offsets, np.concatenate(rows).astype(np.int32)
 
 
-def count(chunks):
+def count(chunks, room=module.ROOM):
     """The table after some windows, its evidence, and the truth."""
-    evidence, triples, truth = Evidence(100_000), Triples(), Counter()
+    evidence, triples, truth = Evidence(100_000), Triples(room), Counter()
     for rows in chunks:
         evidence.update(*window(rows))
         triples.update(*window(rows), evidence)
@@ -56,8 +56,8 @@ def test_while_all_fit_every_count_is_the_truth():
 @pytest.fixture(scope="module")
 def crowded():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "ROOM", 12_000)
-        yield count(shop(3_000, 300, seed=1))
+        patch.setattr(module, "LEAST", 12_000)
+        yield count(shop(3_000, 300, seed=1), room=12_000)
 
 
 def test_in_a_full_table_a_count_is_never_more_than_the_truth_and_says_whether_it_is(crowded):
@@ -81,7 +81,7 @@ def test_triples_that_are_bought_often_stay_in_a_full_table(crowded):
 
 def test_a_saved_table_goes_on_as_it_was(crowded):
     triples, evidence, _ = crowded
-    other = Triples()
+    other = Triples(12_000)
     other.load(triples.state())
     assert (other.let_go, other.n_triples, other.n_baskets) == (triples.let_go, triples.n_triples, triples.n_baskets)
     for name, array in triples.state().items():
@@ -99,6 +99,15 @@ def test_of_a_very_large_basket_a_part_is_counted_and_no_count_claims_to_be_exac
 
 def test_a_table_of_more_than_there_is_room_for_is_refused(monkeypatch):
     triples, _, _ = count(shop(300, 40))
-    monkeypatch.setattr(module, "ROOM", 10)
+    monkeypatch.setattr(module, "LEAST", 10)
     with pytest.raises(ValueError, match="more than the 10 there is room for"):
-        Triples().load(triples.state())
+        Triples(10).load(triples.state())
+
+
+@pytest.mark.parametrize("before", range(4_000, 17_000, 1_000))
+def test_a_large_basket_finds_room_however_full_the_table_is(before):
+    rng = np.random.default_rng(before)
+    few = [[rng.choice(10_000, 4, replace=False) for _ in range(before // 4)]]
+    triples, _, truth = count([*few, [np.arange(128)], [np.arange(128) + 64]], room=30_000)
+    assert triples.n_triples <= 30_000
+    assert triples.counts(np.array([[64, 65, 66]]))[0] <= truth[64, 65, 66]

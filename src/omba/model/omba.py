@@ -148,7 +148,7 @@ class OMBA(Answers):
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
-        self.sets = Sets()
+        self.sets = Sets(self.pairs)
         self.seasons = Seasons()
         self.weekly_sales = WeeklySales()
         self.descriptions = Descriptions()

@@ -36,10 +36,16 @@ FIRST = 1_000
 
 class Sets:
     """The table of triples, and the watch list: `members` (three rows each, the rarest first), `watched` counts and
-    `since` which basket."""
+    `since` which basket.
 
-    def __init__(self) -> None:
-        self.triples = Triples()
+    Parameters
+    ----------
+    pairs
+        How many pairs the evidence keeps; the table of triples has room for three quarters as many.
+    """
+
+    def __init__(self, pairs: int = 4_000_000) -> None:
+        self.triples = Triples(3 * pairs // 4)
         self.members = np.empty((0, 3), np.int32)
         self.watched = np.empty(0, np.int64)
         self.since = np.empty(0, np.int64)

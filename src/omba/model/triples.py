@@ -38,14 +38,25 @@ PROMISE = 2.0
 """How many times what was let go the pairs of a triple must promise for it to come in: with 0.5, 1, 2 and 3, of the
 rules with two antecedents in a year of Complete Journey's types 0.70, 0.74, 0.77 and 0.76 had their triple in the table
 (of 2 million; 0.84 of 3 million)."""
+BLOCK = LARGEST[0] * (LARGEST[0] - 1) // 2
+"""Triples with one product of a basket, at most: there must be room for so many at a time."""
+LEAST = 30_000
+"""The smallest table: a third of it must hold a block."""
 FALLS = 3
 """One in so many is let go at a time, or more."""
 
 
 class Triples:
-    """Counts of triples, in memory set by `ROOM`."""
+    """Counts of triples, in memory set by `room`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    room
+        How many are kept, at most.
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.room = min(max(room, LEAST), ROOM)
         self.n_triples = 0
         """Triples in the table."""
         self.let_go = 0
@@ -70,7 +81,7 @@ class Triples:
         place, first, largest = np.zeros(4, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
         while True:
             gate = self.let_go, PROMISE * self.let_go / max(1, evidence.n_baskets)
-            free = min(ROOM, int(LOAD * len(self._table) / 2)) - self.n_triples
+            free = min(self.room, int(LOAD * len(self._table) / 2)) - self.n_triples
             self.n_triples += counting.count_triples(
                 offsets, items, largest, first, evidence.table, evidence.counts, self._table, free, gate, place
             )
@@ -116,8 +127,8 @@ class Triples:
         if "triples" in state:
             self.let_go, self.oversized, self.n_baskets = state["sizes"].tolist()
             rows = state["triples"].astype(np.uint64)
-            if len(rows) > ROOM:
-                raise ValueError(f"sets.triples holds {len(rows)} triples, more than the {ROOM} there is room for")
+            if len(rows) > self.room:
+                raise ValueError(f"sets.triples holds {len(rows)} triples, more than the {self.room} there is room for")
             keys = (rows[:, 0] << np.uint64(42)) | (rows[:, 1] << np.uint64(21)) | rows[:, 2]
             self._refill(keys, state["values"].astype(np.uint64))
 
@@ -134,7 +145,7 @@ class Triples:
         """Let the table grow, or, at its full size, let triples go: those met no more often than a bound, unless
         their pairs promise twice as many. The bound is the lowest under which enough of them fall."""
         keys, values = self._entries()
-        if len(self._table) // 2 > ROOM / LOAD:
+        if len(self._table) // 2 > self.room / LOAD:
             most = ((values & counting.COUNT) + (values >> counting.MISSED)).astype(np.int64)
             promise = np.empty(len(keys), np.float32)
             counting.promises(keys, evidence.table, evidence.counts, promise)
@@ -145,8 +156,8 @@ class Triples:
         self._refill(keys, values)
 
     def _refill(self, keys: Words, values: Words) -> None:
-        wanted = max(FIRST_SLOTS, int(2 * len(keys) / LOAD) + 1)
-        self._table = empty_table(min(wanted, int(ROOM / LOAD) + 1))
+        wanted = int((2 * len(keys) + BLOCK) / LOAD) + 1
+        self._table = empty_table(min(max(FIRST_SLOTS, wanted), int(self.room / LOAD) + 1))
         counting.insert(keys, values, self._table)
         self.n_triples = len(keys)
 
