@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.rules import rule_status
 from omba.rules.evidence import Observed, Rows
 from omba.rules.filter import within
 from omba.rules.hashing import Hashing
@@ -178,6 +179,8 @@ def best_observed(given: MiningInput, scope: Scope, column: str, most: int) -> l
             order = np.argsort(fewest, kind="stable")[::-1]
             edges = np.concatenate([[0], np.cumsum(np.bincount(fewest, minlength=OFTEN + 1)[::-1])])
             for level in levels:
+                if not may_have(scope.status, level):
+                    continue
                 rows = order[edges[OFTEN - level] : edges[OFTEN - level + 1]]
                 best, idle = score_blocks(
                     given, scope, column, most, (left, right, count), rows, best, level == OFTEN, pool
@@ -185,6 +188,15 @@ def best_observed(given: MiningInput, scope: Scope, column: str, most: int) -> l
                 if idle and best is not None:
                     return [best]
     return [] if best is None else [best]
+
+
+def may_have(wanted: str | None, count: int) -> bool:
+    """Whether pairs counted so many times, or so many at least from `OFTEN` on, may have the status that is asked for.
+
+    >>> [may_have("rare", 4), may_have("rare", 5), may_have("observed", 4), may_have(None, 1)]
+    [True, False, False, True]
+    """
+    return wanted is None or (count < rule_status.FEW) == (wanted == "rare")
 
 
 def score_blocks(
