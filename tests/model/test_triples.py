@@ -111,3 +111,12 @@ def test_a_large_basket_finds_room_however_full_the_table_is(before):
     triples, _, truth = count([*few, [np.arange(128)], [np.arange(128) + 64]], room=30_000)
     assert triples.n_triples <= 30_000
     assert triples.counts(np.array([[64, 65, 66]]))[0] <= truth[64, 65, 66]
+
+
+def test_products_that_are_bought_once_make_no_room_for_themselves(monkeypatch):
+    monkeypatch.setattr(module, "LEAST", 5_000)
+    rare = [np.arange(20) + 100 + 20 * number for number in range(60)]
+    often = [np.array([0, 1, 2])] * 60
+    triples, _, _ = count([[*rare[first : first + 6], *often[first : first + 6]] for first in range(0, 60, 6)], 5_000)
+    assert triples.let_go == 1
+    assert triples.counts(np.array([[0, 1, 2]])) == [60]

@@ -346,22 +346,23 @@ def count_triples(
     counts: Longs,
     table: Words,
     free: int,
-    gate: tuple[int, float],
+    gate: tuple[int, float, int],
     place: Longs,
 ) -> int:
     """Count the triples of baskets from `place` = (basket, product) on; stop where `free` slots are used up.
 
-    `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least): a triple of which
-    two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not in it
-    comes in only where its pairs promise `least` baskets or more, n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's
-    superposition). Of large baskets `largest` products are drawn, and counted in `place[2]`, as by `count_pairs`.
+    `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least, baskets): a triple
+    of which two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not
+    in it comes in only where its pairs promise `least` baskets or more: n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's
+    superposition), and no more than the rarest of them. Of large baskets `largest` products are drawn, and counted in
+    `place[2]`, as by `count_pairs`.
     """
     slots, used, touched = len(table) // 2, 0, np.uint64(0)
     drawn = np.empty(largest, np.int32)
     close, often = np.empty((largest, largest)), np.empty((largest, largest), np.int64)
     block = largest * largest // 2
     keys, homes, open_ = np.empty(block, np.uint64), np.empty(block, np.uint64), np.empty(block, np.bool_)
-    let_go, least = gate
+    let_go, least, n = gate
     while place[0] < len(offsets) - 1:
         start, stop = offsets[place[0]], offsets[place[0] + 1]
         basket = items[start:stop]
@@ -383,7 +384,8 @@ def count_triples(
                     if let_go:
                         if often[i, k] <= let_go or often[j, k] <= let_go:
                             continue
-                        open_[met] = close[i, j] * close[i, k] * close[j, k] >= least
+                        rarest = min(often[i, j], often[i, k], often[j, k])
+                        open_[met] = rarest >= least and n * close[i, j] * close[i, k] * close[j, k] >= least
                     keys[met] = pack_triple(basket[i], basket[j], basket[k])
                     homes[met] = home(slots, keys[met])
                     met += 1
@@ -405,8 +407,8 @@ def count_triples(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def promises(keys: Words, pairs: Words, counts: Longs, out: NDArray[np.float32]) -> None:
-    """The share of baskets that the pairs of each packed triple promise, n_ab·n_ac·n_bc / (n_a·n_b·n_c)."""
+def promises(keys: Words, pairs: Words, counts: Longs, n: int, out: NDArray[np.float64]) -> None:
+    """The baskets that the pairs of each packed triple promise, as in `count_triples`."""
     slots, low = len(pairs) // 2, np.uint64((1 << 21) - 1)
     for i in range(len(keys)):
         a, b, c = keys[i] >> np.uint64(42), (keys[i] >> np.uint64(21)) & low, keys[i] & low
@@ -415,9 +417,10 @@ def promises(keys: Words, pairs: Words, counts: Longs, out: NDArray[np.float32])
         last = locate(pairs, home(slots, third), third)
         out[i] = 0.0
         if pairs[at[0]] != EMPTY and pairs[at[1]] != EMPTY and pairs[last] != EMPTY:
-            both = np.float64(pairs[at[0] + ONE] & COUNT) * np.float64(pairs[at[1] + ONE] & COUNT)
+            x, y = np.float64(pairs[at[0] + ONE] & COUNT), np.float64(pairs[at[1] + ONE] & COUNT)
+            z = np.float64(pairs[last + ONE] & COUNT)
             alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
-            out[i] = both * np.float64(pairs[last + ONE] & COUNT) / alone
+            out[i] = min(n * x * y * z / alone, min(x, y, z))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
