@@ -13,6 +13,7 @@ import omba
 from omba import Baskets
 from omba.errors import SettingError
 from omba.model import likelihood
+from omba.model.cohort import Cohort
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.parameters import COUNTING, JOINING, KNOTS, START
@@ -428,3 +429,15 @@ def test_a_pair_seen_once_in_a_hundred_baskets_promises_little() -> None:
     lists = [[f"p{i}" for i in rng.choice(100, 4, replace=False)] for _ in range(100)]
     rules = omba.mine_rules(omba.OMBA(dim=16).fit(Baskets.from_lists(lists), every=25), top=200)
     assert max(rules.to_arrow()["expected_lift"].to_pylist()) < 5
+
+
+def test_pairs_whose_count_was_let_go_are_not_watched_as_unseen() -> None:
+    rng, evidence = np.random.default_rng(0), Evidence(10_000)
+    while not evidence.let_go:
+        baskets = np.sort(np.array([rng.choice(400, 12, replace=False) for _ in range(100)]), axis=1)
+        evidence.update(12 * np.arange(101), baskets.astype(np.int32).ravel())
+    vectors = rng.normal(size=(400, 8)).astype(np.float32)
+    cohort = Cohort.draw(vectors, evidence, KNOTS, rng, lambda rows: np.full(np.shape(rows), 0.01))
+    unseen = cohort.n_ab == 0
+    assert unseen.any()
+    assert not evidence.seen(cohort.a[unseen], cohort.b[unseen]).any()

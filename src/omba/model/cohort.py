@@ -100,6 +100,9 @@ class Cohort:
         often = often[0][some], often[1][some]
         drawn = seen, often, best, near, others, even
         a, b = distinct_pairs(*(np.concatenate(rows) for rows in zip(*drawn, strict=True)))
+        # Of a pair whose count was let go nothing is known: it is neither unseen nor seen so many times.
+        told = (evidence.pairs(a, b) > 0) | ~evidence.seen(a, b)
+        a, b = a[told], b[told]
         alike = held_in(a, b, even)
         # Both samples are in random order or cut by it, so that their first pairs are drawn alike too.
         first = rng.permutation(len(seen[0]))[:FAIR]
