@@ -103,6 +103,9 @@ def test_the_calendar_tells_when_families_and_rules_are_sold(seasonal, client):
     assert all(row["season"] and len(row["rates"]) == 26 for row in rules["rows"])
     assert rules["year_known"]
     assert (towels["total"], towels["seasonal"]) == (1, 0)
+    family = seasonal.get("/families", params={"q": "towel"}).json()["families"][0]
+    assert family["season"] == ""
+    assert family["revenue"] == pytest.approx(family["sold"], rel=0.01), "each costs 1"
     assert client.get("/calendar").json()["rows"] == [], "days without a date have no time of year"
 
 

@@ -14,7 +14,7 @@ from omba.report.figures import count_of, number
 from omba.rules.family_lines import FamilyLine, family_lines
 from omba.rules.from_model import mining_input
 
-COLUMNS = ("family", "products", "baskets", "lift within", "goes with", "lift")
+COLUMNS = ("family", "products", "baskets", "revenue", "lift within", "goes with", "lift")
 
 
 def families(
@@ -40,7 +40,9 @@ def row(line: FamilyLine) -> tuple[str, ...]:
     within = "–" if line.lift_low is None or line.lift_high is None else _range(line.lift_low, line.lift_high)
     partner = "–" if line.partner is None else line.partner
     lift = "–" if line.partner_lift is None else number(line.partner_lift)
-    return line.name, f"{line.size}", f"{line.sold:,}", within, partner, lift
+    name = f"{line.name} ({line.season} only)" if line.season else line.name
+    revenue = "–" if line.revenue is None else f"{line.revenue:,.0f}"
+    return name, f"{line.size}", f"{line.sold:,}", revenue, within, partner, lift
 
 
 def _range(low: float, high: float) -> str:

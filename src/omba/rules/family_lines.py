@@ -33,6 +33,10 @@ class FamilyLine:
         How many products it has.
     sold
         Baskets with each of them, added up.
+    revenue
+        What they brought in so far, prices times quantities; None where no prices are known.
+    season
+        The months in which most of them are sold, "" for all year.
     lift_low
         The lowest lift between two members that were bought together often enough to tell; None where none were.
     lift_high
@@ -53,6 +57,8 @@ class FamilyLine:
     name: str
     size: int
     sold: int
+    revenue: float | None
+    season: str
     lift_low: float | None
     lift_high: float | None
     partner: str | None
@@ -75,6 +81,8 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
     low, high = _spread(families, left, right, lift)
     partner = _partners(given, families, left, right, count)
     words = text.casefold().split()
+    outlook = given.catalogue.outlook
+    seasons = [""] * len(families) if outlook is None else outlook.seasons_of(families.members)
     lines = []
     for number, (name, rows) in enumerate(zip(families.names, families.members, strict=True)):
         if not all(word in name.casefold() for word in words):
@@ -86,6 +94,8 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
                 name,
                 len(rows),
                 int(given.counts[rows].sum()),
+                revenue(given, rows),
+                seasons[number],
                 float(low[number]) if together else None,
                 float(high[number]) if together else None,
                 *_partner(given, families, number, pair, (left, right), lift, count),
@@ -93,6 +103,14 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
             )
         )
     return lines
+
+
+def revenue(given: MiningInput, rows: Rows) -> float | None:
+    """What some products brought in so far; None where no price of them is known."""
+    amounts = given.catalogue.amounts
+    if amounts is None or not np.isfinite(amounts[rows]).any():
+        return None
+    return float(np.nansum(given.counts[rows] * amounts[rows]))
 
 
 def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[Floats, Floats]:

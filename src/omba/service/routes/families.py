@@ -28,6 +28,8 @@ class Family(schemas.Strict):
     name: str = Field(description="What its members share.")
     size: int
     sold: int = Field(description="Baskets with each member, added up.")
+    revenue: float | None = Field(description="What they brought in so far, prices times quantities.")
+    season: str = Field(description="The months in which most of them are sold; empty for all year.")
     lift_low: float | None = Field(description="The lowest lift between two members; null where too few met.")
     lift_high: float | None
     partner: str | None = Field(description="The family or product that goes with it best.")
