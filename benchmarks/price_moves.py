@@ -8,8 +8,8 @@ it was not, those weeks left out in which the partner was cheap itself. Beside i
 
     python benchmarks/price_moves.py --pairs 400 --out prices.json
 
-The error is of a bootstrap over the products whose price moved. `own` is the test's own check: how often a product's
-own sales rise when it is cheap.
+The error is of a bootstrap over the products whose price moved. `clear_share` is of the pairs whose change is beyond
+its own error. `own` is the test's own check: how often a product's own sales rise when it is cheap.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ CHEAP, USUAL = 0.8, 0.95
 """A week is cheap at up to this share of the product's median price, and usual from that on."""
 CHEAP_WEEKS, USUAL_WEEKS, SOLD = 2, 6, 25
 """Weeks of each kind that a product must have, and baskets that both must be in over the weeks that judge."""
+
+CLEAR = 1.645
+"""A change beyond so many of its errors is clear: of a change of none, one in ten is."""
 
 Grid = NDArray[np.float64]
 
@@ -65,23 +68,25 @@ class PriceTest:
         enough = (self.cheap.sum(axis=0) >= CHEAP_WEEKS) & (self.usual.sum(axis=0) >= USUAL_WEEKS)
         self.moved, self.often = enough & often, often
 
-    def change(self, a: NDArray[np.int64], b: NDArray[np.int64], own: bool = False) -> Grid:
-        """The share of baskets with b in the weeks when a was cheap, less that of its usual weeks."""
+    def change(self, a: NDArray[np.int64], b: NDArray[np.int64], own: bool = False) -> tuple[Grid, Grid]:
+        """The share of baskets with b in the weeks when a was cheap, less that of its usual weeks; and its error, were
+        counts Poisson."""
         quiet = np.ones(self.cheap.shape[0], bool)[:, None] if own else ~self.cheap[:, b]
         cheap, usual = self.cheap[:, a] & quiet, self.usual[:, a] & quiet
         with np.errstate(invalid="ignore", divide="ignore"):
-            rates = [
-                (self.sold[:, b] * weeks).sum(axis=0) / (self.baskets[:, None] * weeks).sum(axis=0)
-                for weeks in (cheap, usual)
-            ]
+            counts = [(self.sold[:, b] * weeks).sum(axis=0) for weeks in (cheap, usual)]
+            baskets = [(self.baskets[:, None] * weeks).sum(axis=0) for weeks in (cheap, usual)]
+            rates = [count / n for count, n in zip(counts, baskets, strict=True)]
+            error = np.sqrt(sum(count / n**2 for count, n in zip(counts, baskets, strict=True)))
         known = self.moved[a] & self.often[b] & (cheap.sum(axis=0) >= CHEAP_WEEKS) & (usual.sum(axis=0) >= USUAL_WEEKS)
-        return np.where(known, rates[0] - rates[1], np.nan)
+        return np.where(known, rates[0] - rates[1], np.nan), error
 
 
 def judge(test: PriceTest, a: NDArray[np.int64], b: NDArray[np.int64], sign: int, most: int) -> dict[str, float]:
     """The share of right signs among the first pairs, best first, that can be judged; pairs are taken both ways."""
     left, right = np.column_stack([a, b]).ravel(), np.column_stack([b, a]).ravel()
-    change = np.concatenate([test.change(left[k : k + 4096], right[k : k + 4096]) for k in range(0, len(left), 4096)])
+    parts = [test.change(left[k : k + 4096], right[k : k + 4096]) for k in range(0, len(left), 4096)]
+    change, noise = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else (np.zeros(0),) * 2
     known = np.flatnonzero(np.isfinite(change) & (change != 0))[:most]
     right_signs = np.sign(change[known]) == sign
     if not len(known):
@@ -92,7 +97,14 @@ def judge(test: PriceTest, a: NDArray[np.int64], b: NDArray[np.int64], sign: int
     for _ in range(500):
         drawn = rng.integers(0, len(products), len(products))
         shares.append(sums[drawn].sum() / sizes[drawn].sum())
-    return {"pairs": len(known), "share": float(right_signs.mean()), "error": float(np.std(shares))}
+    clear = np.abs(change[known]) > CLEAR * noise[known]
+    return {
+        "pairs": len(known),
+        "share": float(right_signs.mean()),
+        "error": float(np.std(shares)),
+        "clear_pairs": int(clear.sum()),
+        "clear_share": float(right_signs[clear].mean()) if clear.any() else float("nan"),
+    }
 
 
 def main() -> None:
@@ -132,12 +144,13 @@ def main() -> None:
     }
     everyone = np.random.default_rng(1).permutation(len(a))
     rows = np.flatnonzero(test.moved)
-    own = test.change(rows, rows, own=True)
+    own, own_noise = test.change(rows, rows, own=True)
     result: dict[str, Any] = {
         "pairs looked at": len(a),
         "variants": int((~same).sum()),
         "products whose price moved": len(rows),
         "own": float((own[np.isfinite(own)] > 0).mean()),
+        "own, clear": float((own[np.abs(own) > CLEAR * own_noise] > 0).mean()),
     }
     for kind, sign in (("substitutes", -1), ("complements", 1)):
         result[kind] = {name: judge(test, a[o], b[o], sign, asked.pairs) for name, o in orders[kind].items()}
