@@ -147,7 +147,12 @@ class Outlook:
         seasons, lately = self._seasons, (self.now - np.arange(LATELY)) % self._fortnights
         usual = seasons.sold.sum(axis=1) * self.weights[lately].sum()
         alive = (seasons.sold - seasons.earlier)[:, lately].sum(axis=1) >= np.maximum(TELLING * usual, 1.0)
-        return np.asarray(alive | (seasons.earlier[:, self.places].sum(axis=1) >= TWICE))
+        return np.asarray(alive | self.proven)
+
+    @cached_property
+    def proven(self) -> NDArray[np.bool_]:
+        """The products that were sold in the same weeks of two years or more."""
+        return np.asarray(self._seasons.earlier[:, self.places].sum(axis=1) >= TWICE)
 
     @cached_property
     def moves(self) -> NDArray[np.bool_]:
@@ -177,9 +182,16 @@ class Outlook:
         return chance, lift
 
     def doubtful(self, sets: ArrayLike) -> NDArray[np.bool_]:
-        """Which lines hold a product whose season was seen once, and that may not come again."""
-        rows = np.minimum(np.asarray(sets, np.int64), len(self.sure))
-        return np.asarray(~np.append(self.sure, True)[rows].all(axis=1))
+        """Which lines hold a product that was sold in one season and not of late, and may not come again."""
+        return self._any_without(self.sure, sets)
+
+    def once(self, sets: ArrayLike) -> NDArray[np.bool_]:
+        """Which lines hold a product whose coming weeks were seen in one year alone."""
+        return self._any_without(self.proven, sets)
+
+    def _any_without(self, mark: NDArray[np.bool_], sets: ArrayLike) -> NDArray[np.bool_]:
+        rows = np.minimum(np.asarray(sets, np.int64), len(mark))
+        return np.asarray(~np.append(mark, True)[rows].all(axis=1))
 
     def chance(self, sets: ArrayLike) -> Floats:
         """By how much baskets with each line of rows change by the sales of its products: those of the same weeks a

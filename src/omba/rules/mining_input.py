@@ -156,8 +156,8 @@ class MiningInput:
         """What is expected, by the same weeks a year ago where the products' sales move with the time of year.
 
         There the interval is of the sales a year ago rather than of those of late: what is about to come is hardly sold
-        yet, and what is over has been. Of what was sold in one season and never since, nothing is promised: it may not
-        come again, so its low end stays as low as by the sales of late.
+        yet, and what is over has been. What was seen in one year alone promises nothing: a few baskets in a fortnight
+        are no season, and a season may not come again, so the low end stays as low as by the sales of late.
         """
         outlook = self.catalogue.outlook
         if outlook is None or not outlook.known or self.forecast is None:
@@ -172,7 +172,7 @@ class MiningInput:
             mean[moved], baskets[moved], n_a[moved], n_b[moved], self.n_baskets, chance[moved]
         )
         least = np.minimum(ends[0], low[moved])
-        low[moved] = np.where(outlook.doubtful(np.asarray(sets)[moved]), least, ends[0])
+        low[moved] = np.where(outlook.once(np.asarray(sets)[moved]), least, ends[0])
         high[moved] = ends[1]
         return mean, low, high
 
