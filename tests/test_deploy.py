@@ -1,5 +1,6 @@
 """What is under deploy: files that name what is there, and commands that omba knows."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -30,6 +31,28 @@ def test_the_container_copies_what_is_there_and_runs_a_command_that_is():
     (command,) = re.findall(r'^CMD \["serve"(.*)\]$', text, re.MULTILINE)
     check_command(["serve", *re.findall(r'"([^"]*)"', command)])
     assert re.search(r"^USER omba$", text, re.MULTILINE)
+
+
+KNOWN = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+
+
+def test_the_containerfile_is_one_that_a_builder_would_take():
+    text = re.sub(r"^ *#.*\n", "", (DEPLOY / "Containerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    steps = [line.split(None, 1) for line in text.splitlines() if line.strip()]
+    words = [word for word, _ in steps]
+
+    assert set(words) <= KNOWN
+    assert words[0] == "FROM"
+    assert words.index("USER") < words.index("CMD")
+    assert words.count("CMD") == words.count("ENTRYPOINT") == words.count("HEALTHCHECK") == 1
+    for word, rest in steps:
+        if word == "FROM":
+            assert re.fullmatch(r"[\w./-]+:[\w.-]+(?: AS \w+)?", rest), "an image is named with its version"
+            assert ":latest" not in rest
+        if word in ("ENTRYPOINT", "CMD", "EXEC"):
+            assert isinstance(json.loads(rest), list)
+        if "pip install" in rest:
+            assert "--no-cache-dir" in rest
 
 
 def test_the_compose_file_mounts_what_is_there_and_keeps_the_service_from_the_host():

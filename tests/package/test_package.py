@@ -62,6 +62,35 @@ def test_what_needs_the_web_server_asks_for_it_in_one_sentence(command):
     assert "Traceback" not in told
 
 
+WITHOUT = {
+    "excel": "rules.write('rules.xlsx')",
+    "spark": "omba.spark.session()",
+    "redis": "from omba.live.redis_feed import RedisFeed; RedisFeed('redis://127.0.0.1/baskets', None)",
+    "baselines": "omba.baselines.make('als')",
+    "pandas": "rules.to_pandas()",
+    "polars": "rules.to_polars()",
+}
+
+
+@pytest.mark.slow
+def test_each_extra_that_is_missing_is_asked_for_in_one_sentence():
+    lines = [
+        "import omba",
+        "model = omba.OMBA(dim=16).fit([['pasta', 'sauce'], ['soap', 'brush']] * 50, every=50)",
+        "rules = omba.mine_rules(model)",
+    ]
+    for code in WITHOUT.values():
+        lines += ["try:", f"    {code}", "except omba.errors.MissingExtraError as error:", "    print(error)"]
+    done = run_without(OUTSIDE, "\n".join(lines))
+
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert len(told) == len(WITHOUT), told
+    for extra, sentence in zip(WITHOUT, told, strict=True):
+        assert "pip install" in sentence, sentence
+        assert extra in sentence.partition("pip install")[2], sentence
+
+
 def test_every_extra_that_a_sentence_names_is_there():
     named = {
         extra
