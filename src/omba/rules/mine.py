@@ -87,7 +87,10 @@ def mine(
             larger = grow(given, edges.best(given, column, EDGES), antecedents, false, pool)
             larger = [rules.best(given, column, pool) for rules in larger]
         rules = build_table(given, [found, *larger], chosen, column).where(where)
-        rules = lines_between(rules, where) if where.families == "between" else rules
+        if where.families == "between":
+            # Only the pool is sure to be the best there is: behind it stand pairs that were near by chance.
+            whole = pool >= scope.pairs or attempt == ROUNDS
+            rules = lines_between(rules if whole else rules.head(pool), where)
         if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
             break
         pool = 8 * pool
