@@ -182,8 +182,8 @@ def test_a_label_of_thirty_thousand_letters_costs_no_more_than_a_short_one(learn
 
     from omba.rules.catalogue import Catalogue
 
-    real = Catalogue._matching
-    monkeypatch.setattr(Catalogue, "_matching", count_words)
+    real = Catalogue._match
+    monkeypatch.setattr(Catalogue, "_match", count_words)
     told = learned.get(f"/rules/{key_of([' '.join('abc' for _ in range(9_000))], ['b' * 35])}")
     assert told.status_code == 404
     assert len(told.text) < 2_000

@@ -154,10 +154,14 @@ def first_of_each(sets: Rows) -> Longs:
 
     >>> first_of_each(np.array([[2, 3, 4], [1, 2, 3], [2, 3, 4]], np.int32))
     array([1, 0])
+    >>> first_of_each(np.empty((0, 3), np.int32)).size
+    0
     """
     order = np.lexsort(sets.T[::-1])
     lines = sets[order]
-    return np.asarray(order[np.append(True, (lines[1:] != lines[:-1]).any(axis=1))])
+    new = np.full(len(lines), True)
+    new[1:] = (lines[1:] != lines[:-1]).any(axis=1)
+    return np.asarray(order[new])
 
 
 def triangles(left: Rows, right: Rows, counts: Longs) -> Rows:
