@@ -61,7 +61,7 @@ def pytest_xdist_make_scheduler(config, log):
 def left_out(config):
     """The tests that were skipped where none may be, since everything they need can be had.
 
-    An example in a docstring that needs a cluster or a whole data set is there to be read; tests of its own run the same.
+    An example in a docstring that needs a cluster or a whole data set is there to be read; other tests run the same.
     """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     # Several workers may each find the same module left out.
