@@ -73,7 +73,13 @@ SETTINGS = {
         Setting("memory", 256, "products remembered of each user; 0 for none", 0, 100_000),
         Setting("categories", True, "learn a second space at the level of categories, where the data have them"),
         Setting("clues", True, "weigh the clues of a score online; False is the paper's sum of two cosines"),
-        Setting("pairs", 4_000_000, "pair counts kept as evidence for rules", 10_000, 2**31),
+        Setting(
+            "pairs",
+            4_000_000,
+            "pair counts kept as evidence for rules; of triples, three quarters as many, up to 3 million",
+            10_000,
+            2**31,
+        ),
     )
 }
 

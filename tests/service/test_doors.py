@@ -27,7 +27,7 @@ from omba.store import ModelFolder
 from serving import served
 
 EACH = 250
-"""Questions of each kind: about rules, what is similar, what goes with a basket, and why."""
+"""Questions of each kind, half in each of two shops: rules, what is similar, what goes with a basket, and why."""
 ODD = ("²", "--5", "no such thing", "5" * 50, "-", "1e3", "٣", "0x7", " ")
 COLUMNS = ("lift", "support", "confidence", "count", "similarity", "expected_lift_low", "value", "antecedent_support")
 TOP = 12

@@ -26,7 +26,8 @@ from omba.spark.window import LocalWindow, SparkWindow
 from sparks import on_spark, same
 
 
-def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, world: Baskets, tmp_path: Path) -> None:
+def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp_path: Path) -> None:
+    world = omba.datasets.synthetic(baskets=900, products=300, users=150, days=3).baskets
     here = spark.OMBA(partitions=3, dim=24).fit(world)
     there = spark.OMBA(partitions=3, dim=24).fit(on_spark(session, world))
     assert same(there, here)
