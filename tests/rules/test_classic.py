@@ -10,7 +10,7 @@ from omba.baskets import Baskets
 from omba.errors import InputError, SettingError, UnknownError
 from omba.rules import classic
 from omba.rules.measures import MLXTEND
-from omba.rules.rules import COLUMNS
+from omba.rules.rule_columns import COLUMNS
 
 
 def lists(baskets: int = 250, seed: int = 0) -> list[list[str]]:

@@ -10,7 +10,7 @@ from omba.report.figures import strong_rows
 from omba.rules import Filter
 from omba.rules.export import records
 from omba.rules.from_model import mining_input
-from omba.rules.rules import AT_LEAST
+from omba.rules.rule_columns import AT_LEAST
 from omba.rules.rules_table import read_rules, rules_table
 
 

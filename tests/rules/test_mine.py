@@ -10,7 +10,7 @@ import pytest
 from omba.baskets import Baskets
 from omba.errors import InputError, SettingError, UnknownError
 from omba.rules import Catalogue, Counts, Filter, MiningInput, Rules, mine
-from omba.rules.rules import COLUMNS
+from omba.rules.rule_columns import COLUMNS
 from omba.rules.rules_table import read_rules, rules_table
 
 GROUPS = 12

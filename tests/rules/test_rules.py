@@ -14,7 +14,8 @@ from omba.model import likelihood
 from omba.rules import Catalogue, Rule, Rules
 from omba.rules.measures import MEASURES, MLXTEND
 from omba.rules.order import TRACE
-from omba.rules.rules import COLUMNS, OURS, join_tables
+from omba.rules.rule_columns import COLUMNS, OURS
+from omba.rules.rules import join_tables
 
 LABELS = ["pasta", "sauce", "cheese", "wine", "soap", "<b>bread</b>"]
 

@@ -18,7 +18,8 @@ from omba.live.keeper import Keeper
 from omba.model import OMBA
 from omba.rules import Filter, Rules, lsh
 from omba.rules.from_model import catalogue_of, mining_input
-from omba.rules.rules import SPELLINGS, join_tables
+from omba.rules.rule_columns import SPELLINGS
+from omba.rules.rules import join_tables
 from omba.rules.rules_table import read_rules
 from omba.service.views.rule_index import FIELDS
 from omba.service.views.rule_key import key_of

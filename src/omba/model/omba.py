@@ -22,6 +22,7 @@ from omba.errors import InputError
 from omba.model.answers import Answers
 from omba.model.assortment import Assortment
 from omba.model.blend import Blend
+from omba.model.estimator import Estimator
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
@@ -36,7 +37,7 @@ from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
 from omba.model.weekly_sales import WeeklySales
 from omba.model.workers import Job, run
-from omba.settings import PAPER, SETTINGS, Value, as_plain, check
+from omba.settings import PAPER, check
 
 QUERIES = 512
 """Baskets of a window that are made into queries to weigh the clues. With 1,000 the MRR is the same, with 256 it is
@@ -52,7 +53,7 @@ def ticks_of_day(clock: Clock) -> int:
     return MICROSECONDS["d"] if clock is Clock.DATETIME else 1
 
 
-class OMBA(Answers):
+class OMBA(Estimator, Answers):
     """Products and users in one embedding space, kept current window by window.
 
     A unit z of a basket b is recovered from the rest of the basket, p(z | b₋z) ∝ exp(v_z · h_z), where h_z is
@@ -163,53 +164,8 @@ class OMBA(Answers):
         self._notes: set[str] = set()
         self._names: tuple[pa.Table | None, ProductNames] | None = None
 
-    # Settings, in scikit-learn's manner.
-
-    def get_params(self, deep: bool = True) -> dict[str, Value]:
-        """Every setting and its value.
-
-        Parameters
-        ----------
-        deep
-            Not used; scikit-learn hands it on.
-
-        >>> OMBA(dim=50).get_params()["dim"]
-        50
-        """
-        return {name: getattr(self, name) for name in SETTINGS}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change settings and begin anew: what was learned so far is dropped.
-
-        Parameters
-        ----------
-        params
-            Settings by name.
-
-        >>> OMBA().set_params(dim=50)
-        OMBA(dim=50)
-        """
-        check(params)
-        for name, value in params.items():
-            setattr(self, name, value)
-        self._reset()
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of an estimator: no target, and nothing that is known beforehand of its input."""
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self.n_windows > 0
-
     def _repr_html_(self) -> str:
         return describe_html(self)
-
-    def __repr__(self) -> str:
-        changed = [f"{n}={as_plain(v)!r}" for n, v in self.get_params().items() if v != SETTINGS[n].default]
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     # Learning.
 

@@ -21,7 +21,7 @@ from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines, neighbours
 from omba.rules.order import rank_numbers
-from omba.rules.rules import RISING
+from omba.rules.rule_columns import RISING
 from omba.rules.scope import Scope
 from omba.rules.search import threads
 from omba.rules.worth import WORTH, worth

@@ -20,7 +20,8 @@ from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.productive import FALSE
-from omba.rules.rules import COLUMNS, DERIVED, SPELLINGS, Rules
+from omba.rules.rule_columns import COLUMNS, DERIVED, SPELLINGS
+from omba.rules.rules import Rules
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
 

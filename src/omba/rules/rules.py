@@ -14,58 +14,34 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.baskets.extras import extra
-from omba.errors import InputError, UnknownError, nearest
+from omba.errors import InputError, nearest
 from omba.rules import display, export
 from omba.rules.catalogue import Catalogue
 from omba.rules.filter import Filter, FilterOptions
-from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.order import rank_numbers
 from omba.rules.rule import Rule
+from omba.rules.rule_columns import (
+    AT_LEAST,
+    ATTRIBUTES,
+    COLUMNS,
+    FORECAST,
+    NAMES,
+    RELATION,
+    RISING,
+    SEASON,
+    SPELLINGS,
+    Column,
+    Items,
+    arrow_column,
+    items_array,
+    rule_column,
+)
 from omba.rules.rule_relations import rule_relations
-from omba.rules.rule_status import status
-from omba.rules.worth import WORTH, rule_worth
 
 if TYPE_CHECKING:
     from omba.rules.explain import Explainer, Explanation
     from omba.rules.explain_set import SetExplanation
     from omba.rules.hashing import Hashing
-
-Items = tuple[Label, ...]
-Column = NDArray[Any]
-
-OURS = (
-    "count", "similarity", "collisions", "probability", "status",
-    "expected_lift", "expected_lift_low", "expected_lift_high", "value",
-)  # fmt: skip
-COLUMNS = ("antecedents", "consequents", *MLXTEND, *OURS)
-"""The columns of a table, unless others are asked for; every other measure can be had by its name."""
-
-NAMES = {"antecedent_names": "antecedents", "consequent_names": "consequents"}
-"""Columns with the names of the products of each side, in tables whose products have names."""
-
-AT_LEAST = "count_at_least"
-"""A column that tells whether a count, and with it support, confidence and lift, is a lower bound: memory is bounded,
-and what came together before it was watched, or was let go for a while, is not made up for."""
-
-RISING = ("antecedents", "consequents", "fishers_p", "p_adjusted")
-"""Columns in which the best come first when sorted upwards."""
-
-RELATION = ("relation", "relation_probability")
-"""What the products of a rule are to each other, and how likely, in tables of which that is known."""
-
-SEASON = "season"
-DERIVED = ("length", "price", SEASON, *WORTH)
-"""Columns that say something of the products of a rule: how many there are, what the consequents cost together, when in
-the year they are sold."""
-
-FORECAST = ("expected_lift", "expected_lift_low", "expected_lift_high")
-"""The lift to expect and both ends of its 90% interval."""
-
-ATTRIBUTES = frozenset({*COLUMNS, *NAMES, *MEASURES, *DERIVED})
-"""Columns that can be asked for as attributes."""
-
-SPELLINGS = {name.replace(" ", "_"): name for name in MEASURES if " " in name}
-"""Measures that mlxtend spells with a space go by their name with an underscore too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,38 +183,7 @@ class Rules:
         >>> table.column("confidence").tolist()
         [0.75, 1.0]
         """
-        name = SPELLINGS.get(name, name)
-        if name in self.given:
-            return self.given[name]
-        if name in ("antecedents", "consequents"):
-            return items_array(getattr(self, name))
-        if name in NAMES:
-            return items_array([self._names(items) for items in getattr(self, NAMES[name])])
-        if name in ("count", "n_a", "n_b"):
-            return np.asarray(getattr(self, name))
-        if name in MEASURES:
-            return measure(name, self.count, self.n_a, self.n_b, self.n)
-        if name == "status":
-            return status(self.count)
-        if name in WORTH:
-            return rule_worth(self, name)
-        if name in RELATION:
-            return self.relations[RELATION.index(name)]
-        if name == AT_LEAST:
-            return np.zeros(len(self), bool)
-        if name == "collisions":
-            return np.full(len(self), -1, np.int64)
-        if name == "length":
-            return self.lengths
-        if name == "price":
-            price = self.catalogue.price
-            return np.array([sum(map(price, consequents)) for consequents in self.consequents], np.float64)
-        if name == SEASON:
-            return np.array(self.seasons, object)
-        if name in OURS:
-            return np.full(len(self), np.nan)
-        known = (*COLUMNS, *NAMES, AT_LEAST, *MEASURES, *DERIVED)
-        raise UnknownError(f"column {name!r} is not known{nearest(name, known)}")
+        return rule_column(self, name)
 
     @cached_property
     def relations(self) -> tuple[Column, Column]:
@@ -411,22 +356,7 @@ class Rules:
         >>> table.to_arrow(["antecedents", "lift"]).num_rows
         2
         """
-        return pa.table({name: self._arrow_column(name) for name in columns or self.columns})
-
-    def _arrow_column(self, name: str) -> pa.Array:
-        values = self.column(name)
-        if name in ("antecedents", "consequents"):
-            kinds = {type(label) for items in values for label in items}
-            kind = pa.int64() if kinds == {int} else pa.string()
-            cast = int if kind == pa.int64() else str
-            return pa.array([[cast(label) for label in items] for items in values], pa.list_(kind))
-        if name in NAMES:
-            return pa.array([list(names) for names in values], pa.list_(pa.string()))
-        if name == "collisions":
-            return pa.array(values, pa.int64(), mask=np.asarray(values < 0))
-        if name in ("status", "relation", SEASON):
-            return pa.array(values.tolist(), pa.string())
-        return pa.array(values, from_pandas=True)
+        return pa.table({name: arrow_column(self, name) for name in columns or self.columns})
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
         """A pandas DataFrame as mlxtend makes it: antecedents and consequents are frozensets.
@@ -505,10 +435,3 @@ def join_tables(tables: Sequence[Rules]) -> Rules:
     for row, sides in enumerate(whole.sides):
         rows.setdefault(sides, row)
     return whole if len(rows) == len(whole) else whole.take(np.array(list(rows.values()), np.int64))
-
-
-def items_array(items: Sequence[Any]) -> Column:
-    """A column of tuples or sets: numpy would take tuples of one length for a matrix."""
-    out = np.empty(len(items), object)
-    out[:] = items
-    return out

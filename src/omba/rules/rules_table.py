@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from omba.rules.catalogue import Catalogue
 from omba.rules.hashing import Hashing
 from omba.rules.measures import MEASURES
-from omba.rules.rules import AT_LEAST, Rules
+from omba.rules.rule_columns import AT_LEAST
+from omba.rules.rules import Rules
 
 COLUMNS = (
     "antecedents", "consequents", "count", "n_a", "n_b", "lift", "support", "confidence", "similarity", "status",

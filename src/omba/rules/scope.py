@@ -13,8 +13,8 @@ from omba.rules.evidence import Rows
 from omba.rules.filter import Filter, within
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import MiningInput
+from omba.rules.rule_columns import SPELLINGS
 from omba.rules.rule_status import status
-from omba.rules.rules import SPELLINGS
 
 Bound = tuple[str, float | None, float | None]
 BOUNDED = (

@@ -10,8 +10,9 @@ from omba.rules.candidates import Candidates
 from omba.rules.hashing import Hashing
 from omba.rules.measures import measure
 from omba.rules.mining_input import MiningInput
+from omba.rules.rule_columns import AT_LEAST
 from omba.rules.rule_status import status
-from omba.rules.rules import AT_LEAST, Rules
+from omba.rules.rules import Rules
 
 DEFAULT_ORDER = "expected_lift_low"
 """The column rules are ranked by where there is a forecast and nothing else is asked for."""

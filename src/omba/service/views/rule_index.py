@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.rules import MEASURES, Filter, Rules
-from omba.rules.rules import OURS, RELATION, SEASON
+from omba.rules.rule_columns import OURS, RELATION, SEASON
 from omba.rules.table import DEFAULT_ORDER
 from omba.rules.worth import MONEY
 from omba.service.views.rule_key import key_of

@@ -22,8 +22,8 @@ from omba.rules.filter import within
 from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.order import rank_numbers
+from omba.rules.rule_columns import RISING
 from omba.rules.rule_status import FEW
-from omba.rules.rules import RISING
 from omba.service.views.pair_index import PairIndex
 from omba.service.views.rule_index import DEFAULT_SORT, FIELDS, Record, RuleIndex, records_of
 from omba.service.views.rule_key import key_of
