@@ -89,15 +89,16 @@ def test_a_chart_finds_numbers_as_the_tables_have_them():
 
 
 @pytest.mark.slow
-def test_the_python_in_the_readme_runs(tmp_path, monkeypatch, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "PACKAGE.md"])
+def test_the_python_in_the_readme_runs(page, tmp_path, monkeypatch, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     weeks = omba.datasets.complete_journey().between(None, "2017-01-08")
     # A week instead of the year, and vectors a tenth as long, for time's sake.
     monkeypatch.setattr(omba.datasets, "complete_journey", lambda: weeks)
     monkeypatch.setattr(omba, "OMBA", lambda **settings: _OMBA(dim=30, **settings))
     monkeypatch.chdir(tmp_path)
 
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, page, "exec"), {})
 
     assert len(code.strip().splitlines()) <= 14
     assert "⇒" in capsys.readouterr().out

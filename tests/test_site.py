@@ -21,13 +21,12 @@ from omba.service import create_app
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 sys.path.append(str(DOCS))
+
+import pages  # noqa: E402
+
 COMMANDS = typer.main.get_command(app).commands
-RUN = ("index.md", "start.md", "how-to.md", "coming-from.md")
-"""Pages whose Python is run from top to bottom."""
-
-
-def blocks(page):
-    return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+PAGES = {name: path.read_text() for name, path in pages.pages().items()}
+CODE = [name for name, text in PAGES.items() if pages.blocks_of(text)]
 
 
 def run(code, names):
@@ -36,23 +35,81 @@ def run(code, names):
     return printed.getvalue()
 
 
+@pytest.fixture(scope="module")
+def place():
+    with pages.prepared() as folder:
+        yield folder
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", RUN)
-def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = {}
+@pytest.mark.parametrize("page", CODE)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, place):
+    for block, printed in zip(pages.blocks_of(PAGES[page]), pages.outputs(PAGES[page], place), strict=True):
+        if block.shown is None:
+            assert not printed or block.language == "shell", f"the page does not show what this prints:\n{block.code}"
+        else:
+            assert not pages.differ(block.shown, printed), (
+                f"{block.code}now prints:\n{printed}instead of:\n{block.shown}"
+                f"If that is meant: python docs/pages.py {page}"
+            )
 
-    for code in blocks(page):
-        run(code, names)
 
-    assert blocks(page)
+def test_nearly_all_code_is_run_and_what_is_not_says_why():
+    blocks = [block for text in PAGES.values() for block in pages.blocks_of(text)]
+    left_out = [block for block in blocks if not block.is_run]
+
+    assert len(blocks) > 90
+    assert len(left_out) <= 14
+    assert sum(block.shown is not None for block in blocks) > 35
+    for block in blocks:
+        assert block.title == "" or len(block.title) > len(pages.NOT_RUN), block.title
+
+
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../PACKAGE.md", "../CONTRIBUTING.md"])
+def test_no_command_stands_where_it_is_not_run(page):
+    text = re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"(?<=\n\n) {4}(\S+) .*", text)
+
+    assert not {"omba", "pip", "pipx", "make", "curl", "python", "import"} & set(indented)
+    assert not re.findall(r"^``` *$\n(?:omba|pip|make|import) ", (DOCS / page).read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["../README.md", "../PACKAGE.md"])
+def test_the_commands_beside_the_site_are_there(page):
+    blocks = [block for block in pages.blocks_of((DOCS / page).read_text()) if block.language == "shell"]
+
+    for words in (words for block in blocks for words in pages.commands_of(block.code)):
+        if words[0] == "omba":
+            known = {flag for parameter in COMMANDS[words[1]].params for flag in parameter.opts}
+            assert {word for word in words[2:] if word.startswith("--")} <= known
+        else:
+            pages.run_command(words)
+    assert blocks
+
+
+def test_lines_may_change_places_and_the_end_may_be_left_out():
+    assert not pages.differ("a 1\nb 2\n", "b 2\na 1\n")
+    assert not pages.differ("a 1\n…\n", "a 1\nb 2\n")
+    assert pages.differ("a 1\n", "a 1\nb 2\n")
+    assert pages.differ("a 1\n…\n", "b 1\na 1\n")
+
+
+def test_a_block_that_is_wrong_is_found(place):
+    wrong = "```python\nprint(1)\n```\n\n```text\n2\n```\n"
+    (block,), (printed,) = pages.blocks_of(wrong), pages.outputs(wrong, place)
+
+    assert pages.differ(block.shown, printed)
+    assert pages.renewed(wrong, [printed]) == wrong.replace("2", "1")
+    for command in ("omba rules --no-such", "pip install 'omba[none]'", "make nothing", "podman run omba"):
+        with pytest.raises(AssertionError), contextlib.redirect_stderr(io.StringIO()):
+            pages.run_command(pages.commands_of(command)[0])
 
 
 @pytest.mark.slow
 def test_every_line_that_you_write_instead_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    run(blocks("coming-from.md")[0], names)
+    run(pages.blocks_of(PAGES["coming-from.md"])[0].code, names)
     rows = re.findall(r"^\| .* \| (.*) \|$", (DOCS / "coming-from.md").read_text(), re.MULTILINE)
     lines = [line for row in rows for line in re.findall(r"`([^`]+\))`", row) if "omba.spark" not in line]
 
@@ -89,24 +146,12 @@ def test_numbers_may_change_a_little_and_words_may_not():
     assert notebooks.differ("BAGELS 1", "CREAM CHEESE 1")
 
 
-SHELL = [
-    *RUN,
-    "faq.md",
-    "glossary.md",
-    "releases.md",
-    "how-it-works.md",
-    "reference/formats.md",
-    "../README.md",
-]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_in_a_sentence_is_one_that_omba_knows(page):
+    text = re.sub(r"^```.*?^```$", "", PAGES[page], flags=re.MULTILINE | re.DOTALL)
 
-
-@pytest.mark.parametrize("page", SHELL)
-def test_every_command_on_a_page_is_one_that_omba_knows(page):
-    text = (DOCS / page).read_text()
-    lines = re.findall(r"(?:^ {4}.*?|`)\bomba ([a-z]+\b[^`\n&]*)", text, re.MULTILINE)
-
-    for line in lines:
-        command, *rest = line.partition("#")[0].split()
+    for line in re.findall(r"`omba ([a-z-]+\b[^`\n&]*)", text):
+        command, *rest = line.split()
         flags = {word.partition("=")[0] for word in rest if word.startswith("--")}
         assert command in COMMANDS, line
         assert flags <= {flag for parameter in COMMANDS[command].params for flag in parameter.opts}, line
