@@ -20,6 +20,11 @@ EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
 MISSED = np.uint64(40)
 ONE, TWO, HALF = np.uint64(1), np.uint64(2), np.uint64(32)
+TRIPLE, LAST = np.uint64(21), np.uint64((1 << 21) - 1)
+"""Bits of a row in a packed triple, and all of them set."""
+STEP = np.uint64(0x9E3779B97F4A7C15)
+FOUR = 4
+"""Slots of triples in a cache line."""
 BLOCK = 8
 """Words in a block of the trace: one cache line, so that a pair's four bits cost one access to memory."""
 
@@ -320,20 +325,75 @@ def count_sets(offsets: Longs, items: Rows, starts: Longs, sets: Rows, marks: Lo
 @njit(inline="always")
 def pack_triple(a, b, c):  # type: ignore[no-untyped-def]
     """The key of a triple of rows below 2²¹, the lowest first."""
-    return (np.uint64(a) << np.uint64(42)) | (np.uint64(b) << np.uint64(21)) | np.uint64(c)
+    return (np.uint64(a) << np.uint64(42)) | (np.uint64(b) << TRIPLE) | np.uint64(c)
+
+
+@njit(inline="always")
+def spread(two, step):  # type: ignore[no-untyped-def]
+    """The hash of a triple: its lower two rows, packed and mixed, and `STEP` for each of the third.
+
+    The multiples of `STEP` lie evenly (D. Knuth's Fibonacci hashing), so mixing once a pair is enough.
+    """
+    return mix(two) + step
+
+
+@njit(inline="always")
+def home_of(slots, hashed):  # type: ignore[no-untyped-def]
+    """Where the search for a triple begins, by its hash: at the first of four slots that make a cache line."""
+    return (((hashed >> HALF) * np.uint64(slots // FOUR)) >> HALF) << np.uint64(3)
+
+
+@njit(inline="always")
+def check_mark(marks, hashed, mark):  # type: ignore[no-untyped-def]
+    """Whether a triple may be in the table, by two bits of a word: far less memory than the table; `mark` sets them."""
+    word = ((hashed >> HALF) * np.uint64(len(marks))) >> HALF
+    bits = (ONE << (hashed & np.uint64(63))) | (ONE << ((hashed >> np.uint64(6)) & np.uint64(63)))
+    known = marks[word] & bits == bits
+    if mark:
+        marks[word] |= bits
+    return known
+
+
+@njit(inline="always")
+def promise_of(key, pairs, counts, n):  # type: ignore[no-untyped-def]
+    """The baskets that the pairs of a packed triple promise: n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's
+    superposition), and no more than the rarest of them."""
+    slots = len(pairs) // 2
+    a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
+    first, second, third = pack(a, b), pack(a, c), pack(b, c)
+    x, y = locate(pairs, home(slots, first), first), locate(pairs, home(slots, second), second)
+    z = locate(pairs, home(slots, third), third)
+    if pairs[x] == EMPTY or pairs[y] == EMPTY or pairs[z] == EMPTY:
+        return 0.0
+    n_ab, n_ac = np.float64(pairs[x + ONE] & COUNT), np.float64(pairs[y + ONE] & COUNT)
+    n_bc = np.float64(pairs[z + ONE] & COUNT)
+    alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
+    return min(n * n_ab * n_ac * n_bc / alone, min(n_ab, n_ac, n_bc))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def together(basket: Rows, pairs: Words, counts: Longs, close: NDArray[np.float64], often: Longs) -> None:
-    """Of every two products of a basket: the baskets with both, and these by the geometric mean of their own."""
-    slots = len(pairs) // 2
+def together(
+    basket: Rows, pairs: Words, counts: Longs, let_go: int, least: float, close: NDArray[np.float64]
+) -> np.uint64:
+    """Of every two products of a basket: the baskets with both by the geometric mean of their own.
+
+    It is −1 where both were met `let_go` times at most, and 0 where fewer than `least` times.
+    """
+    slots, touched, homes = len(pairs) // 2, np.uint64(0), np.empty(len(basket), np.uint64)
     for i in range(len(basket)):
+        # Reading all the homes first lets the processor fetch them from memory at the same time.
+        for j in range(i + 1, len(basket)):
+            homes[j] = home(slots, pack(basket[i], basket[j]))
+            touched ^= pairs[homes[j]]
+        own = np.float64(counts[basket[i]])
         for j in range(i + 1, len(basket)):
             key = pack(basket[i], basket[j])
-            slot = locate(pairs, home(slots, key), key)
+            slot = locate(pairs, homes[j], key)
             both = 0 if pairs[slot] == EMPTY else np.int64(pairs[slot + ONE] & COUNT)
-            often[i, j] = both
-            close[i, j] = both / np.sqrt(np.float64(counts[basket[i]]) * np.float64(counts[basket[j]]))
+            close[i, j] = both / np.sqrt(own * np.float64(counts[basket[j]]))
+            if both < least:
+                close[i, j] = -1.0 if both <= let_go else 0.0
+    return touched
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -345,6 +405,7 @@ def count_triples(
     pairs: Words,
     counts: Longs,
     table: Words,
+    marks: Words,
     free: int,
     gate: tuple[int, float, int],
     place: Longs,
@@ -353,16 +414,17 @@ def count_triples(
 
     `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least, baskets): a triple
     of which two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not
-    in it comes in only where its pairs promise `least` baskets or more: n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's
-    superposition), and no more than the rarest of them. Of large baskets `largest` products are drawn, and counted in
-    `place[2]`, as by `count_pairs`.
+    in it comes in only where its pairs promise `least` baskets or more (`promise_of`). A third of all triples promise
+    too little, and nearly none of those is in the table, which mostly `marks` tell. Of large baskets `largest` products
+    are drawn, and counted in `place[2]`, as by `count_pairs`.
     """
     slots, used, touched = len(table) // 2, 0, np.uint64(0)
-    drawn = np.empty(largest, np.int32)
-    close, often = np.empty((largest, largest)), np.empty((largest, largest), np.int64)
+    drawn, close = np.empty(largest, np.int32), np.ones((largest, largest))
     block = largest * largest // 2
-    keys, homes, open_ = np.empty(block, np.uint64), np.empty(block, np.uint64), np.empty(block, np.bool_)
+    keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
+    doubt_keys, doubts, steps = np.empty(block, np.uint64), np.empty(block, np.uint64), np.empty(largest, np.uint64)
     let_go, least, n = gate
+    enough = least / n
     while place[0] < len(offsets) - 1:
         start, stop = offsets[place[0]], offsets[place[0] + 1]
         basket = items[start:stop]
@@ -370,35 +432,51 @@ def count_triples(
             draw(basket, drawn, np.uint64(first + place[0]))
             basket = drawn
         basket = np.sort(basket)
-        if let_go:
-            together(basket, pairs, counts, close, often)
-        for i in range(place[1], len(basket) - 2):
-            if used + (len(basket) - 1 - i) * (len(basket) - 2 - i) // 2 > free:
+        size = len(basket)
+        if let_go and size > 2:
+            touched ^= together(basket, pairs, counts, let_go, least, close)
+        for i in range(size):
+            steps[i] = np.uint64(basket[i]) * STEP
+        for i in range(place[1], size - 2):
+            if used + (size - 1 - i) * (size - 2 - i) // 2 > free:
                 place[1] = i
                 return used
-            met = 0
-            for j in range(i + 1, len(basket) - 1):
-                if let_go and often[i, j] <= let_go:
+            met, doubtful = 0, 0
+            for j in range(i + 1, size - 1):
+                if close[i, j] < 0.0:
                     continue
-                for k in range(j + 1, len(basket)):
-                    if let_go:
-                        if often[i, k] <= let_go or often[j, k] <= let_go:
+                two = (np.uint64(basket[i]) << TRIPLE) | np.uint64(basket[j])
+                begin = spread(two, np.uint64(0))
+                # What is met is written down in any case and kept or not: a branch would be guessed wrong too often.
+                for k in range(j + 1, size):
+                    apart = min(close[i, k], close[j, k]) < 0.0
+                    promising = close[i, j] * close[i, k] * close[j, k] >= enough
+                    hashed[met] = doubts[doubtful] = begin + steps[k]
+                    keys[met] = doubt_keys[doubtful] = (two << TRIPLE) | np.uint64(basket[k])
+                    met += promising and not apart
+                    doubtful += not promising and not apart
+            sure = met
+            for m in range(doubtful):
+                hashed[met], keys[met] = doubts[m], doubt_keys[m]
+                met += check_mark(marks, doubts[m], False)
+            for m in range(met):
+                touched ^= table[home_of(slots, hashed[m])]
+            for m in range(met):
+                key, slot = keys[m], home_of(slots, hashed[m])
+                second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
+                nth = (table[second] == key) + 2 * (table[third] == key) + 3 * (table[fourth] == key)
+                slot += np.uint64(2 * nth)
+                if table[slot] != key:
+                    # Slots are taken in turn: where the last of the four is free, the search ends in them.
+                    past = table[fourth] != EMPTY
+                    slot = locate(table, (fourth + TWO) % np.uint64(len(table)) if past else slot, key)
+                    if table[slot] == EMPTY:
+                        if m >= sure:
                             continue
-                        rarest = min(often[i, j], often[i, k], often[j, k])
-                        open_[met] = rarest >= least and n * close[i, j] * close[i, k] * close[j, k] >= least
-                    keys[met] = pack_triple(basket[i], basket[j], basket[k])
-                    homes[met] = home(slots, keys[met])
-                    met += 1
-            for m in range(met):
-                touched ^= table[homes[m]]
-            for m in range(met):
-                slot = locate(table, homes[m], keys[m])
-                if table[slot] == EMPTY:
-                    if let_go and not open_[m]:
-                        continue
-                    table[slot] = keys[m]
-                    table[slot + ONE] = np.uint64(let_go) << MISSED
-                    used += 1
+                        table[slot] = key
+                        table[slot + ONE] = np.uint64(let_go) << MISSED
+                        check_mark(marks, hashed[m], True)
+                        used += 1
                 table[slot + ONE] += ONE
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
@@ -407,20 +485,55 @@ def count_triples(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def promises(keys: Words, pairs: Words, counts: Longs, n: int, out: NDArray[np.float64]) -> None:
-    """The baskets that the pairs of each packed triple promise, as in `count_triples`."""
-    slots, low = len(pairs) // 2, np.uint64((1 << 21) - 1)
+def find_falls(table: Words, pairs: Words, counts: Longs, n: int, times: float, falls: Longs) -> int:
+    """The bound with which each of the first triples would be let go: the first that it was not met more often than,
+    and that its pairs do not promise more than `times` of; how many there are. Any part of the table is a fair sample.
+    """
+    found = 0
+    for slot in range(0, len(table), 2):
+        if found == len(falls):
+            break
+        if table[slot] != EMPTY:
+            most = np.int64((table[slot + 1] & COUNT) + (table[slot + 1] >> MISSED))
+            falls[found] = max(most, np.int64(promise_of(table[slot], pairs, counts, n) / times))
+            found += 1
+    return found
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def move_triples(
+    table: Words, bound: int, times: float, pairs: Words, counts: Longs, n: int, other: Words, marks: Words
+) -> int:
+    """Move triples to an empty table, but for those that fall with a `bound` (`find_falls`); how many were moved.
+
+    Both tables are in the order of the hashes, so neither is read or written here and there.
+    """
+    moved = 0
+    for slot in range(0, len(table), 2):
+        key, value = table[slot], table[slot + 1]
+        if key == EMPTY:
+            continue
+        often = np.int64((value & COUNT) + (value >> MISSED)) > bound
+        if often or np.int64(promise_of(key, pairs, counts, n) / times) > bound:
+            put_triple(key, value, other, marks)
+            moved += 1
+    return moved
+
+
+@njit(inline="always")
+def put_triple(key, value, table, marks):  # type: ignore[no-untyped-def]
+    """Put a triple that is not there yet into a table with room for it."""
+    hashed = spread(key >> TRIPLE, (key & LAST) * STEP)
+    slot = locate(table, home_of(len(table) // 2, hashed), key)
+    table[slot], table[slot + ONE] = key, value
+    check_mark(marks, hashed, True)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def insert_triples(keys: Words, values: Words, table: Words, marks: Words) -> None:
+    """Put distinct triples with their values into a table that has room for them."""
     for i in range(len(keys)):
-        a, b, c = keys[i] >> np.uint64(42), (keys[i] >> np.uint64(21)) & low, keys[i] & low
-        first, second, third = pack(a, b), pack(a, c), pack(b, c)
-        at = locate(pairs, home(slots, first), first), locate(pairs, home(slots, second), second)
-        last = locate(pairs, home(slots, third), third)
-        out[i] = 0.0
-        if pairs[at[0]] != EMPTY and pairs[at[1]] != EMPTY and pairs[last] != EMPTY:
-            x, y = np.float64(pairs[at[0] + ONE] & COUNT), np.float64(pairs[at[1] + ONE] & COUNT)
-            z = np.float64(pairs[last + ONE] & COUNT)
-            alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
-            out[i] = min(n * x * y * z / alone, min(x, y, z))
+        put_triple(keys[i], values[i], table, marks)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -429,5 +542,5 @@ def look_up_triples(sets: Rows, table: Words, values: Words) -> None:
     slots = len(table) // 2
     for i in range(len(sets)):
         key = pack_triple(sets[i, 0], sets[i, 1], sets[i, 2])
-        slot = locate(table, home(slots, key), key)
+        slot = locate(table, home_of(slots, spread(key >> TRIPLE, (key & LAST) * STEP)), key)
         values[i] = np.uint64(0) if table[slot] == EMPTY else table[slot + ONE]

@@ -44,6 +44,12 @@ LEAST = 30_000
 """The smallest table: a third of it must hold a block."""
 FALLS = 3
 """One in so many is let go at a time, or more."""
+SAMPLE = 1 << 16
+"""Triples by which the bound is chosen."""
+LINE = 64
+"""Bytes of a cache line."""
+MARKS = 8
+"""Bits for each slot that tell whether a triple may be in the table."""
 
 
 class Triples:
@@ -65,12 +71,12 @@ class Triples:
         """Baskets counted: fewer than there were, where a model was learned elsewhere before."""
         self.oversized = 0
         """Baskets that were too large, of which only a part was counted."""
-        self._table = empty_table(FIRST_SLOTS)
+        self._set_table(FIRST_SLOTS)
 
     @property
     def nbytes(self) -> int:
         """Memory held, which the length of the stream does not change."""
-        return self._table.nbytes
+        return self._table.nbytes + self._marks.nbytes
 
     def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
         """Count one window, which the evidence has counted already."""
@@ -83,8 +89,9 @@ class Triples:
             gate = self.let_go, PROMISE * self.let_go, evidence.n_baskets
             free = min(self.room, int(LOAD * len(self._table) / 2)) - self.n_triples
             self.n_triples += counting.count_triples(
-                offsets, items, largest, first, evidence.table, evidence.counts, self._table, free, gate, place
-            )
+                offsets, items, largest, first, evidence.table, evidence.counts, self._table, self._marks, free, gate,
+                place,
+            )  # fmt: skip
             if place[0] == len(offsets) - 1:
                 break
             self._make_room(evidence)
@@ -143,23 +150,26 @@ class Triples:
 
     def _make_room(self, evidence: Evidence) -> None:
         """Let the table grow, or, at its full size, let triples go: those met no more often than a bound, unless
-        their pairs promise twice as many. The bound is the lowest under which enough of them fall."""
-        keys, values = self._entries()
-        if len(self._table) // 2 > self.room / LOAD:
-            most = ((values & counting.COUNT) + (values >> counting.MISSED)).astype(np.int64)
-            promise = np.empty(len(keys))
-            counting.promises(keys, evidence.table, evidence.counts, evidence.n_baskets, promise)
-            # A triple falls with the first bound that it is not above, and its promise not either.
-            falls = np.maximum(most, np.floor(promise / PROMISE).astype(np.int64))
-            self.let_go = max(self.let_go, int(np.partition(falls, len(falls) // FALLS)[len(falls) // FALLS]))
-            keys, values = keys[falls > self.let_go], values[falls > self.let_go]
-        self._refill(keys, values)
+        their pairs promise twice as many. The bound is the lowest under which enough of them fall, by a sample."""
+        known, slots, bound = (evidence.table, evidence.counts, evidence.n_baskets), len(self._table) // 2, 0
+        if slots > self.room / LOAD:
+            falls = np.empty(SAMPLE, np.int64)
+            falls = falls[: counting.find_falls(self._table, *known, PROMISE, falls)]
+            self.let_go = bound = max(self.let_go, int(np.partition(falls, len(falls) // FALLS)[len(falls) // FALLS]))
+        before = self._table
+        self._set_table(min(max(2 * slots, int(BLOCK / LOAD) + slots), int(self.room / LOAD) + 1))
+        self.n_triples = counting.move_triples(before, bound, PROMISE, *known, self._table, self._marks)
 
     def _refill(self, keys: Words, values: Words) -> None:
         wanted = int((2 * len(keys) + BLOCK) / LOAD) + 1
-        self._table = empty_table(min(max(FIRST_SLOTS, wanted), int(self.room / LOAD) + 1))
-        counting.insert(keys, values, self._table)
+        self._set_table(min(max(FIRST_SLOTS, wanted), int(self.room / LOAD) + 1))
+        counting.insert_triples(keys, values, self._table, self._marks)
         self.n_triples = len(keys)
+
+    def _set_table(self, slots: int) -> None:
+        """Go on with an empty table of so many slots."""
+        self._table = aligned_table(-(-slots // counting.FOUR) * counting.FOUR)
+        self._marks = np.zeros(slots * MARKS // 64 + 1, np.uint64)
 
 
 def choose_largest(sizes: Longs) -> int:
@@ -179,3 +189,11 @@ def unpack(keys: Words) -> Rows:
     """The three rows of each packed triple."""
     low = np.uint64(MOST_ROWS)
     return np.column_stack([keys >> np.uint64(42), (keys >> np.uint64(21)) & low, keys & low]).astype(np.int32)
+
+
+def aligned_table(slots: int) -> Words:
+    """An empty table whose first slot begins a cache line."""
+    wider = empty_table(slots + counting.FOUR)
+    first = -wider.ctypes.data % LINE // wider.itemsize
+    # Memory is given in steps of a slot, so the first word is one of a key.
+    return wider[first : first + 2 * slots]
