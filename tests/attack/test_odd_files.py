@@ -136,6 +136,8 @@ def test_a_small_file_that_unpacks_to_a_line_without_end_is_refused(tmp_path):
 def test_small_files_that_unpack_without_end_are_refused_together(tmp_path, monkeypatch, capsys, name):
     monkeypatch.setattr("omba.sources.files.UNPACKED", 2**22)
     line = b'{"basket_id": 1, "product": "a"}\n' if "json" in name else b"1,a\n"
+    if "basket." in name:  # each line is a basket of its own, so longer ones
+        line = b",".join(b"p%d" % number for number in range(40)) + b"\n"
     first = b"" if "json" in name else b"basket_id,product\n"
     for number in range(2):
         write_packed(tmp_path / name.format(number), first + line * (3 * 2**20 // len(line)))

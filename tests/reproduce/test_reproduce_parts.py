@@ -69,7 +69,7 @@ def test_equal_outcomes_have_no_margin_and_no_error():
     assert one.margin(one) == (0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_contenders_in_processes_of_their_own_find_what_one_process_finds(tmp_path):
     questions = ContestQueries(DataSet(TF, "2000-11-08"), 2)
     contenders = [Contender("pop"), Contender("lift"), Contender("omba-paper")]

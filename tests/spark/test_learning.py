@@ -27,7 +27,7 @@ from sparks import on_spark, same
 
 
 def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp_path: Path) -> None:
-    world = omba.datasets.synthetic(baskets=900, products=300, users=150, days=3).baskets
+    world = omba.datasets.synthetic(baskets=300, products=200, users=60, days=3).baskets
     here = spark.OMBA(partitions=3, dim=24).fit(world)
     there = spark.OMBA(partitions=3, dim=24).fit(on_spark(session, world))
     assert same(there, here)
@@ -39,10 +39,10 @@ def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp
 
 
 def test_tasks_without_a_row_and_parts_without_a_user_are_passed_over(session: Any) -> None:
-    few = omba.datasets.synthetic(baskets=40, products=120, users=3, days=3, pairs=1).baskets
-    here = spark.OMBA(partitions=8, dim=8).fit(few)
+    few = omba.datasets.synthetic(baskets=30, products=120, users=3, days=3, pairs=1).baskets
+    here = spark.OMBA(partitions=6, dim=8).fit(few)
     with on_spark(session, few).cut() as windows:
-        there = spark.OMBA(partitions=8, dim=8)
+        there = spark.OMBA(partitions=6, dim=8)
         for each in windows:
             frame = each.frame.repartition(4, "user")
             there.partial_fit(replace(each, source=lambda frame=frame: frame))
