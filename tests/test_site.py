@@ -216,6 +216,30 @@ def test_what_the_reference_names_has_its_parameters_and_an_example(name, found)
     assert set(asked) <= listed, f"{name} leaves out {', '.join(sorted(set(asked) - listed))}"
 
 
+BOUND = re.compile(
+    r"\b\d[\d,.]*(?: \w+)? or more|\d to |\bfrom (?:\d|`start`)|\b(?:above|at least|at most|up to|between) \d"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), list(named_in_the_reference()), ids=lambda one: one if isinstance(one, str) else ""
+)
+def test_what_the_reference_names_has_types_and_the_bounds_of_its_numbers(name, found):
+    section = (inspect.getdoc(found) or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    described = {
+        one: " ".join(text.split())
+        for names, text in re.findall(r"^(\w[\w, ]*)\n((?: {4}.*\n?)+)", section, re.MULTILINE)
+        for one in names.split(", ")
+    }
+    for one in inspect.signature(found).parameters.values():
+        if one.name in ("self", "cls"):
+            continue
+        assert one.annotation is not one.empty, f"{name} does not say what {one.name} is"
+        kinds = set(re.findall(r"\w+", str(one.annotation)))
+        if one.kind is not one.VAR_KEYWORD and kinds & {"int", "float"} and not kinds & {"NDArray", "Callable"}:
+            assert BOUND.search(described[one.name]), f"{name} does not say within which bounds {one.name} may lie"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="the extra docs is not installed")
 def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path):

@@ -2,11 +2,14 @@
 
 import copy
 import pickle
+import tempfile
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -45,8 +48,10 @@ def long_rows():
         pl.from_pandas(one_hot(bool)),
         long_rows(),
         [dict.fromkeys(b, 1) for b in LISTS],
+        one_hot(pd.SparseDtype(bool, False)),
+        pd.Series(LISTS),
     ],
-    ids=["lists", "one-hot", "zeros and ones", "polars", "rows", "mappings"],
+    ids=["lists", "one-hot", "zeros and ones", "polars", "rows", "mappings", "sparse", "series"],
 )
 def test_baskets_in_any_form_are_learned_alike(model, given):
     found = omba.OMBA(**SMALL).fit(given, every=60)
@@ -54,6 +59,14 @@ def test_baskets_in_any_form_are_learned_alike(model, given):
     assert sorted(found.products) == sorted(model.products)
     assert found.similar("pasta", n=1)[0][0] == "sauce"
     assert found.n_baskets == model.n_baskets
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.coo_array])
+def test_columns_of_a_matrix_are_products_by_number(make):
+    found = omba.OMBA(**SMALL).fit(make(one_hot(int).to_numpy()), every=60)
+
+    assert sorted(found.products) == [0, 1, 2, 3]
+    assert found.similar(0, n=1)[0][0] == 1
 
 
 def test_single_baskets_are_learned_with_their_users_and_times():
@@ -107,9 +120,17 @@ def test_numbers_of_numpy_are_settings_and_are_saved_as_numbers(tmp_path):
         omba.OMBA(dim=np.int64(0))
 
 
-@pytest.mark.parametrize("take", [copy.deepcopy, lambda rules: pickle.loads(pickle.dumps(rules))])
+def through_a_file(rules):
+    with tempfile.TemporaryFile() as file:
+        joblib.dump(rules, file)
+        file.seek(0)
+        return joblib.load(file)
+
+
+@pytest.mark.parametrize("take", [copy.deepcopy, lambda rules: pickle.loads(pickle.dumps(rules)), through_a_file])
 def test_rules_can_be_copied_and_pickled(model, take):
     rules = omba.mine_rules(model, top=2)
+    rules.to_pandas()  # which works out the relations of the products, and keeps them
 
     assert str(take(rules)) == str(rules)
     assert str(take(rules).explain("pasta", "sauce")) == str(rules.explain("pasta", "sauce"))

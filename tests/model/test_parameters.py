@@ -39,4 +39,11 @@ def test_a_class_lists_its_parameters_in_order(kind):
 
 def test_the_learner_describes_its_parameters_as_the_settings_do():
     described = {name: text.rstrip(".").casefold() for name, text in listed(omba.OMBA).items()}
-    assert described == {name: setting.help.casefold() for name, setting in SETTINGS.items()}
+
+    assert list(described) == list(SETTINGS)
+    for name, setting in SETTINGS.items():
+        text, help = described[name], setting.help.casefold()
+        bounds = f"; {setting.low:,.10g} to {setting.high:,.10g}".replace("1e-06", "0.000001")
+        if setting.high >= 2**31:
+            bounds = bounds.replace("2,147,483,648", "2³¹") if name == "pairs" else "; 0 or more"
+        assert text == help + bounds if setting.high else text.startswith(help)

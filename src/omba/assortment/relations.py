@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,7 +227,12 @@ def calibrate(expected: Floats, observed: Floats) -> Curve:
     bounded = np.minimum(observed, FEW * (expected + 1.0))
     places = [np.log(expected[part].mean() + TINY) if len(part) else 0.0 for part in parts]
     ratios = [(bounded[part].sum() + 1.0) / (expected[part].sum() + 1.0) for part in parts]
-    return lambda values: np.asarray(np.interp(np.log(values + TINY), places, ratios))
+    return partial(_read_off, places, ratios)
+
+
+def _read_off(places: list[float], ratios: list[float], values: Floats) -> Floats:
+    """The curve at some values."""
+    return np.asarray(np.interp(np.log(values + TINY), places, ratios))
 
 
 def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:

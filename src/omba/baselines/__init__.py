@@ -135,7 +135,7 @@ def make(name: str, seed: int = 0, **settings: Any) -> Method:
     name
         One of `methods()`.
     seed
-        Start of its random numbers.
+        Start of its random numbers; 0 or more.
     settings
         Those of the method, where it has some.
 

@@ -14,13 +14,19 @@ class ALS(Factorised):
     Parameters
     ----------
     dim
-        Length of the vectors.
+        Length of the vectors; 1 or more.
     iterations
-        Rounds, each of which solves for users and then for products.
+        Rounds, each of which solves for users and then for products; 1 or more.
     regularization
-        How strongly vectors are held short.
+        How strongly vectors are held short; 0 or more.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.ALS(dim=16).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
     """
 
     help = "implicit alternating least squares on users by products (Hu et al. 2008)"

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from omba.baselines.queries import Queries, translation
 from omba.baskets import Baskets, Label, Vocabulary
-from omba.errors import InputError, MissingExtraError
+from omba.errors import InputError, MissingExtraError, SettingError
 
 Scores = NDArray[np.float32]
 
@@ -37,6 +37,19 @@ class Method(Protocol):
 
     def score(self, products: Sequence[Label], user: Label | None = None, candidates: Sequence[Label] = ()) -> Scores:
         """One score a candidate, higher is better."""
+
+
+def at_least(least: float, **settings: float) -> None:
+    """Refuse the first setting that is less.
+
+    >>> at_least(1, dim=0)
+    Traceback (most recent call last):
+    ...
+    omba.errors.SettingError: dim is 0: give 1 or more
+    """
+    for name, value in settings.items():
+        if not value >= least:
+            raise SettingError(f"{name} is {value}: give {least:g} or more")
 
 
 class Scorer(ABC):

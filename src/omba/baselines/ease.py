@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from omba.baselines.base import Scorer, matrix, user_matrix
+from omba.baselines.base import Scorer, at_least, matrix, user_matrix
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError
@@ -35,19 +35,26 @@ class EASE(Scorer):
     Parameters
     ----------
     regularization
-        λ: how strongly the weights are held small.
+        λ: how strongly the weights are held small; 0 or more.
     power
-        The power of a product's own purchases that its score is divided by.
+        The power of a product's own purchases that its score is divided by; 0 or more.
     habit
-        What the customer's own shares weigh where the whole catalogue is ranked.
+        What the customer's own shares weigh where the whole catalogue is ranked; 0 or more.
     seed
-        Taken as every method does; the solution is exact.
+        Taken as every method does; the solution is exact; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.EASE().fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
     """
 
     help = "a linear model of each product from the others (Steck 2019)"
 
     def __init__(self, regularization: float = 500.0, power: float = 0.75, habit: float = 1.0, seed: int = 0) -> None:
         super().__init__(seed)
+        at_least(0, regularization=regularization, power=power, habit=habit)
         self.regularization, self.power, self.habit = regularization, power, habit
 
     def learn(self, baskets: Baskets) -> None:

@@ -15,7 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from omba.baselines.base import SHARE, Scorer, Scores, cosines, extra, log_shares, nearness, occurs, pad, user_matrix
+from omba.baselines.base import (
+    SHARE,
+    Scorer,
+    Scores,
+    at_least,
+    cosines,
+    extra,
+    log_shares,
+    nearness,
+    occurs,
+    pad,
+    user_matrix,
+)
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 
@@ -37,6 +49,7 @@ class Factorised(Scorer):
 
     def __init__(self, dim: int, iterations: int, seed: int) -> None:
         super().__init__(seed)
+        at_least(1, dim=dim, iterations=iterations)
         self.dim, self.iterations = dim, iterations
         self.threads = extra("threadpoolctl")
 

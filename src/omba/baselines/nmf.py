@@ -19,11 +19,17 @@ class NMF(Factorised):
     Parameters
     ----------
     dim
-        Length of the vectors.
+        Length of the vectors; 1 or more.
     iterations
-        Rounds of the solver.
+        Rounds of the solver; 1 or more.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.NMF(dim=8).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
     """
 
     help = "non-negative factors of users by products (Lee & Seung 2001)"

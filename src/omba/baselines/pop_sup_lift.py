@@ -25,7 +25,7 @@ class Pop(Scorer):
     Parameters
     ----------
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
     >>> Pop().fit(baskets).score(["sauce"], candidates=["pasta", "cheese", "soap"]).tolist()
@@ -50,7 +50,7 @@ class Sup(Pop):
     Parameters
     ----------
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"]])
     >>> Sup().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()
@@ -89,7 +89,7 @@ class Lift(Sup):
     Parameters
     ----------
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese"], ["soap"]])
     >>> Lift().fit(baskets).score(["pasta"], candidates=["sauce", "soap"]).tolist()

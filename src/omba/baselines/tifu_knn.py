@@ -30,15 +30,22 @@ class TIFUKNN(CatalogueScorer):
     Parameters
     ----------
     neighbours
-        k: customers that are looked at.
+        k: customers that are looked at; 1 or more.
     inside, across
-        The decays r inside a group and R over groups.
+        The decays r inside a group and R over groups; 0 to 1.
     own
-        α: what the customer's own purchases weigh against the neighbours'.
+        α: what the customer's own purchases weigh against the neighbours'; 0 to 1.
     groups
-        g: groups that a customer's baskets fall into.
+        g: groups that a customer's baskets fall into; 1 or more.
     seed
-        Taken as every method does; nothing is drawn.
+        Taken as every method does; nothing is drawn; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> method = omba.baselines.TIFUKNN(neighbours=20).fit(shop)
+    >>> often, never = method.score([], user="u7", candidates=["sauce", "nothing of the kind"])
+    >>> bool(often > never)
+    True
     """
 
     help = "the customer's purchases and those of customers like them, fading (Hu et al. 2020)"

@@ -26,7 +26,14 @@ class PTopFreq(CatalogueScorer):
     Parameters
     ----------
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> method = omba.baselines.PTopFreq().fit(shop)
+    >>> often, never = method.score([], user="u7", candidates=["sauce", "nothing of the kind"])
+    >>> bool(often > never)
+    True
     """
 
     help = "what the customer bought most often"
@@ -48,7 +55,14 @@ class GPTopFreq(PTopFreq):
     settle
         Whether best sellers also settle ties among what the customer bought.
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> method = omba.baselines.GPTopFreq().fit(shop)
+    >>> often, never = method.score([], user="u7", candidates=["sauce", "nothing of the kind"])
+    >>> bool(often > never)
+    True
     """
 
     help = "what the customer bought most often, then best sellers"

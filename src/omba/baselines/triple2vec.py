@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.baselines.base import SHARE, Scorer, Scores, cosines, log_shares, nearness, occurs, pad
+from omba.baselines.base import SHARE, Scorer, Scores, at_least, cosines, log_shares, nearness, occurs, pad
 from omba.baselines.kernels import learn_triples
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
@@ -35,16 +35,21 @@ class Triple2Vec(Scorer):
     Parameters
     ----------
     dim
-        Length of the vectors.
+        Length of the vectors; 1 or more.
     learning_rate
-        Length of the first step, the best of 0.025 to 0.1 for both data sets together;
-        it falls to nothing.
+        Length of the first step, the best of 0.025 to 0.1 for both data sets together; it falls to nothing; above 0.
     negatives
-        Units drawn at random against each of a triple.
+        Units drawn at random against each of a triple; 1 or more.
     epochs
-        Passes over the baskets.
+        Passes over the baskets; 1 or more.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.Triple2Vec(dim=16).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
     """
 
     help = "(user, product, product) triples, two product spaces (Wan et al. 2018)"
@@ -53,6 +58,7 @@ class Triple2Vec(Scorer):
         self, dim: int = 300, learning_rate: float = 0.05, negatives: int = 3, epochs: int = 12, seed: int = 0
     ) -> None:
         super().__init__(seed)
+        at_least(1, dim=dim, negatives=negatives, epochs=epochs)
         self.dim, self.learning_rate, self.negatives, self.epochs = dim, learning_rate, negatives, epochs
 
     def learn(self, baskets: Baskets) -> None:

@@ -29,13 +29,20 @@ class UPCF(CatalogueScorer):
     Parameters
     ----------
     recent
-        r: baskets of a customer that are looked at, from the last; 0 for all.
+        r: baskets of a customer that are looked at, from the last; 0 for all; 0 or more.
     locality
-        q: the power of the likeness, so that the most alike count most.
+        q: the power of the likeness, so that the most alike count most; 0 or more.
     asymmetry
         a: what the size of the customer's own set weighs in it, 0 to 1.
     seed
-        Taken as every method does; nothing is drawn.
+        Taken as every method does; nothing is drawn; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> method = omba.baselines.UPCF(recent=5).fit(shop)
+    >>> often, never = method.score([], user="u7", candidates=["sauce", "nothing of the kind"])
+    >>> bool(often > never)
+    True
     """
 
     help = "shares of the last baskets of customers alike (Faggioli et al. 2020)"

@@ -23,7 +23,14 @@ class UserHistory(Scorer):
     Parameters
     ----------
     seed
-        Taken as every method does; counting needs no chance.
+        Taken as every method does; counting needs no chance; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> method = omba.baselines.UserHistory().fit(shop)
+    >>> often, never = method.score([], user="u7", candidates=["sauce", "nothing of the kind"])
+    >>> bool(often > never)
+    True
     """
 
     help = "the user's own purchases, against everybody's"

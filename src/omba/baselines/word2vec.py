@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from omba.baselines.base import SHARE, Scorer, Scores, cosines, extra, log_shares, nearness, pad
+from omba.baselines.base import SHARE, Scorer, Scores, at_least, cosines, extra, log_shares, nearness, pad
 from omba.baselines.queries import Queries
 from omba.baskets import Baskets
 from omba.errors import InputError
@@ -27,17 +27,17 @@ class Word2Vec(Scorer):
     Parameters
     ----------
     dim
-        Length of the vectors.
+        Length of the vectors; 1 or more.
     learning_rate
-        Length of the first step; it falls to nothing.
+        Length of the first step; it falls to nothing; above 0.
     negatives
-        Products drawn at random against each that was bought.
+        Products drawn at random against each that was bought; 1 or more.
     epochs
-        Passes over the sentences.
+        Passes over the sentences; 1 or more.
     threads
-        Threads that learn at a time.
+        Threads that learn at a time; 1 or more.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
     """
 
     window: int
@@ -55,6 +55,7 @@ class Word2Vec(Scorer):
         seed: int = 0,
     ) -> None:
         super().__init__(seed)
+        at_least(1, dim=dim, negatives=negatives, epochs=epochs, threads=threads)
         self.dim, self.learning_rate, self.negatives, self.epochs = dim, learning_rate, negatives, epochs
         self.threads = threads
         self.gensim = extra("gensim.models")
@@ -94,7 +95,29 @@ class Word2Vec(Scorer):
 
 
 class Item2Vec(Word2Vec):
-    """A basket is a sentence, and every other product of it the context; parameters are those of `Word2Vec`."""
+    """A basket is a sentence, and every other product of it the context.
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors; 1 or more.
+    learning_rate
+        Length of the first step; it falls to nothing; above 0.
+    negatives
+        Products drawn at random against each that was bought; 1 or more.
+    epochs
+        Passes over the sentences; 1 or more.
+    threads
+        Threads that learn at a time; 1 or more.
+    seed
+        Start of all random numbers; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.Item2Vec(dim=16).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
+    """
 
     help = "word2vec, a basket as a sentence (Barkan & Koenigstein 2016)"
     window, shrink = 1_000, False
@@ -104,7 +127,29 @@ class Item2Vec(Word2Vec):
 
 
 class Prod2Vec(Word2Vec):
-    """All baskets of a user are a sentence; parameters are those of `Word2Vec`."""
+    """All baskets of a user are a sentence, in time order.
+
+    Parameters
+    ----------
+    dim
+        Length of the vectors; 1 or more.
+    learning_rate
+        Length of the first step; it falls to nothing; above 0.
+    negatives
+        Products drawn at random against each that was bought; 1 or more.
+    epochs
+        Passes over the sentences; 1 or more.
+    threads
+        Threads that learn at a time; 1 or more.
+    seed
+        Start of all random numbers; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
+    >>> scores = omba.baselines.Prod2Vec(dim=16).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
+    >>> scores.argmax().item()
+    0
+    """
 
     help = "word2vec, all baskets of a user as a sentence (Grbovic et al. 2015)"
     window, shrink = 5, True

@@ -40,9 +40,9 @@ class Basket:
     user, store
         Who bought, and where; None where it is not known.
     time
-        A datetime, or a day number on a clock of days.
+        A datetime, or a day number on a clock of days, 0 or more.
     prices, quantities
-        Of each product: the price of one piece (NaN where it is not known) and the pieces.
+        Of each product: the price of one piece, above 0 (NaN where it is not known), and the pieces.
 
     >>> Basket(7, ["pasta", "sauce"], user="u7").products
     ['pasta', 'sauce']
@@ -86,7 +86,7 @@ class Baskets:
     report
         What became of the rows.
     start, stop
-        Set on windows: the span of time they stand for.
+        Set on windows: the span of time they stand for, from `start` to before `stop`, on the clock's integers.
 
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["pasta", "cheese", "sauce"]])
     >>> len(baskets), baskets.n_items, baskets.products
@@ -127,7 +127,7 @@ class Baskets:
         vocabulary
             Products that have codes already; new ones are added to it.
         first
-            The number of the first basket.
+            The number of the first basket; 0 or more.
 
         >>> Baskets.from_lists([["pasta", "sauce", "pasta"], ["soap"]])
         Baskets(2 baskets, 3 items, 3 products)
@@ -222,9 +222,9 @@ class Baskets:
         Parameters
         ----------
         first, after
-            The first basket, and the one after the last.
+            The first basket, and the one after the last; from 0 to the number of baskets.
         start, stop
-            The span of time that they stand for, if they are a window.
+            The span of time that they stand for, if they are a window: from `start` to before `stop`.
 
         >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
         >>> baskets.slice(1, 3)
@@ -274,7 +274,8 @@ class Baskets:
         Parameters
         ----------
         every
-            How long a window is: "1d", "12h", "1w", "1mo", or a number of baskets.
+            How long a window is: "1d", "12h", "1w", "1mo", or a number of baskets; 1 or more baskets where it is a
+            number.
 
         >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap"], ["pasta"]])
         >>> [len(window) for window in baskets.windows(2)]

@@ -93,6 +93,17 @@ class PlantedShop:
 def planted_shop(baskets: int = 16_000, days: int = 730, customers: int = 160, seed: int = 0) -> PlantedShop:
     """A shop of so many visits, on a few of which nothing was bought, from 6 January 2020 on.
 
+    Parameters
+    ----------
+    baskets
+        Visits; 1 or more.
+    days
+        Days that they fall into; 1 or more, and 366 or more for seasons that come again.
+    customers
+        Half are parents, half students; 2 or more.
+    seed
+        The same seed makes the same shop; 0 or more.
+
     >>> shop = planted_shop(baskets=500, days=200)
     >>> len(shop.baskets), shop.truth.falls
     (493, 'margarine')

@@ -147,11 +147,11 @@ def synthetic(
     Parameters
     ----------
     baskets, products, users, days
-        The size of the world; it refuses what is too small for its pairs.
+        The size of the world: 1 basket or more, 1 user, 3 days, and 9 products or more for each pair and some.
     pairs
-        How many pairs of each kind are planted.
+        How many pairs of each kind are planted; 0 or more.
     seed
-        The same seed makes the same world.
+        The same seed makes the same world; 0 or more.
 
     >>> world = synthetic(baskets=2_000, seed=1)
     >>> len(world.baskets), len(world.truth.bridged)

@@ -29,15 +29,20 @@ class Completion:
     Parameters
     ----------
     windows
-        Windows that are asked about, the last of the period.
+        Windows that are asked about, the last of the period; 1 or more.
     sample
-        Baskets of a window that are asked about, at most.
+        Baskets of a window that are asked about, at most; 1 or more.
     every
-        How long a window is.
+        How long a window is; 1 or more baskets where it is a number.
     k
-        The k of HR@k and NDCG@k.
+        The k of HR@k and NDCG@k; 1 or more.
     before
-        Windows at the end of the period that are passed over: settings are chosen on other days than are reported.
+        Windows at the end of the period that are passed over: settings are chosen on other days than are reported; 0 or
+        more.
+
+    >>> from omba.evaluation import Completion
+    >>> list(Completion(windows=2, k=5).columns.values())
+    ['HR@5', 'MRR', 'NDCG@5']
     """
 
     windows: int = 6

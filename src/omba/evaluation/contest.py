@@ -53,11 +53,12 @@ def evaluate(
     baskets
         What is learned and asked about, in time order.
     windows
-        Windows asked about: 20 drawn from the second half of the period (hidden), the last 6 (complete).
+        Windows asked about: 20 drawn from the second half of the period (hidden), the last 6 (complete); 1 or more.
     negatives
-        Products that the hidden one is ranked among: 10 (hidden).
+        Products that the hidden one is ranked among: 10 (hidden); 1 or more.
     seed, seeds
-        The first seed, and how many; each settles windows, hidden products, negatives and the methods' own chance.
+        The first seed, 0 or more, and how many, 1 or more; each settles windows, hidden products, negatives and the
+        methods' own chance.
     task
         `hidden`, the paper's test; `complete`, a hidden product among all; `next`, a customer's next basket.
     progress
@@ -76,8 +77,8 @@ def evaluate(
     >>> sorted(row["method"] for row in found.to_dicts())
     ['lift', 'pop']
     """
-    if seeds < 1:
-        raise InputError(f"seeds is {seeds}: give 1 or more")
+    if seeds < 1 or seed < 0:
+        raise InputError(f"seed is {seed} and seeds {seeds}: give 0 or more, and 1 or more")
     factories = _factories(methods)
     asked_for, notes = adapt(baskets, make_task(task, {"windows": windows, "negatives": negatives, **asking}))
     chosen = range(seed, seed + seeds)

@@ -41,15 +41,21 @@ class NextBasket:
     Parameters
     ----------
     least
-        Earlier baskets that a customer must have.
+        Earlier baskets that a customer must have; 1 or more.
     part
         Customers fall into two halves, always the same: `test` is reported, on `validation` settings are chosen.
     k
-        The k of Recall@k, NDCG@k and PHR@k.
+        The k of Recall@k, NDCG@k and PHR@k; 1 or more.
     every
-        How long a window is, for methods that learn the stream.
+        How long a window is, for methods that learn the stream; 1 or more baskets where it is a number.
     users
         The customers that are judged, where the data say so; None for the half that `part` says.
+
+    >>> import omba
+    >>> shop = omba.datasets.synthetic(baskets=600, products=100, users=20, days=10).baskets
+    >>> history, (queries,) = omba.evaluation.NextBasket(least=3).ask(shop, seed=0)
+    >>> len(shop) - len(history), len(queries)
+    (20, 10)
     """
 
     least: int = 3

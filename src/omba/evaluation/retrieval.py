@@ -52,17 +52,23 @@ class Task:
     Parameters
     ----------
     windows
-        Windows drawn from the second half of the period.
+        Windows drawn from the second half of the period; 1 or more.
     negatives
-        Products that the hidden one is ranked among.
+        Products that the hidden one is ranked among; 1 or more.
     every
-        How long a window is.
+        How long a window is; 1 or more baskets where it is a number.
     hide
         One product of a basket, or each in turn.
     draw
         Negatives by the purchases of the window, or uniformly from all products sold until its end.
     above
-        Only products dearer than this are hidden; None for all.
+        Only products dearer than this are hidden; None for all; 0 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.synthetic(baskets=600, products=100, users=20, days=10).baskets
+    >>> _, asked = omba.evaluation.Task(windows=2, negatives=5).ask(shop, seed=0)
+    >>> [window.candidates.shape[1] for window in asked]
+    [6, 6]
     """
 
     windows: int = 20

@@ -50,15 +50,15 @@ def truth_test(
     model
         A model to judge; without one, OMBA with its defaults is trained.
     every
-        How long a window is, where a model is trained.
+        How long a window is, where a model is trained; 1 or more baskets where it is a number.
     top
-        How many of the best rules are judged.
+        How many of the best rules are judged; 1 or more.
     lift
-        A rule holds if its lift is above this afterwards.
+        A rule holds if its lift is above this afterwards; 0 or more.
     unseen
-        How many of the best unseen pairs are judged.
+        How many of the best unseen pairs are judged; 1 or more.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
 
     >>> import omba
     >>> year = omba.datasets.complete_journey()  # doctest: +SKIP

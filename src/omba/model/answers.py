@@ -174,7 +174,7 @@ class Answers(Entities):
         user
             Whose basket it is; None for nobody known.
         n
-            How many, at most.
+            How many, at most; 0 or more.
 
         >>> from omba import OMBA
         >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
@@ -195,7 +195,7 @@ class Answers(Entities):
         user
             Who comes next.
         n
-            How many, at most.
+            How many, at most; 0 or more.
         kind
             "all", "rebuy" or "discover".
 
@@ -264,7 +264,7 @@ class Answers(Entities):
         product
             Its label, its name or a part of its name.
         n
-            How many, at most; there may be none.
+            How many, at most; there may be none; 0 or more.
 
         >>> from omba import OMBA
         >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
@@ -283,7 +283,7 @@ class Answers(Entities):
         product
             Its label, its name or a part of its name.
         n
-            How many, at most; there may be none.
+            How many, at most; there may be none; 0 or more.
 
         >>> from omba import OMBA
         >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
@@ -308,7 +308,7 @@ class Answers(Entities):
         partners
             The products whose sales are looked at; None for its complements, substitutes and variants.
         n
-            How many of each kind, at most.
+            How many of each kind, at most; 0 or more.
         cheaper
             What share of the usual price a week must be below it, between 0 and 1.
 

@@ -152,7 +152,7 @@ class Entities:
         product
             Its label, its name or a part of its name.
         n
-            How many, at most.
+            How many, at most; 0 or more.
 
         >>> from omba import OMBA
         >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)

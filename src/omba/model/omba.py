@@ -63,35 +63,36 @@ class OMBA(Estimator, Answers):
     Parameters
     ----------
     dim
-        Length of each vector.
+        Length of each vector; 2 to 4,096.
     learning_rate
-        η of Eq. 8, before AdaGrad.
+        η of Eq. 8, before AdaGrad; 0.000001 to 10.
     negatives
-        Negatives drawn for each product.
+        Negatives drawn for each product; 1 to 100.
     tau
-        How much a basket the model agrees with slows its own learning (Eq. 8).
+        How much a basket the model agrees with slows its own learning (Eq. 8); 0 to 100.
     epochs
-        Passes over each window.
+        Passes over each window; 1 to 1,000.
     seed
-        Start of all random numbers.
+        Start of all random numbers; 0 or more.
     threads
-        1 and 2 learn the same, bit for bit; more share the tables without locks.
+        1 and 2 learn the same, bit for bit; more share the tables without locks; 1 to 256.
     power
-        Negatives are drawn by purchases to this power.
+        Negatives are drawn by purchases to this power; 0 to 2.
     user_share
-        The user's part of a product's context (Eq. 2).
+        The user's part of a product's context (Eq. 2); 0 to 1.
     user_targets
         Users are recovered from their baskets too (Eq. 1, z a user).
     value
-        Value weighting (Eq. 3-4): 'fit' reads the power law from the prices, (exponent, clip) fixes it.
+        Value weighting (Eq. 3-4): 'fit' reads the power law from the prices, (exponent, clip) fixes it; both are above
+        0.
     memory
-        Products remembered of each user; 0 for none.
+        Products remembered of each user; 0 for none; 0 to 100,000.
     categories
         Learn a second space at the level of categories, where the data have them.
     clues
         Weigh the clues of a score online; False is the paper's sum of two cosines.
     pairs
-        Pair counts kept as evidence for rules; of triples, three quarters as many, up to 3 million.
+        Pair counts kept as evidence for rules; of triples, three quarters as many, up to 3 million; 10,000 to 2³¹.
 
     >>> from omba import Baskets
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200)
@@ -186,7 +187,7 @@ class OMBA(Estimator, Answers):
         baskets
             What is learned.
         every
-            How long a window is: "1d", "12h", "1w", or a number of baskets.
+            How long a window is: "1d", "12h", "1w", or a number of baskets; 1 or more baskets where it is a number.
         progress
             A function that gets each window once it is learned.
         y

@@ -111,11 +111,11 @@ def itemsets(
     use_colnames
         Whether sets of a one-hot pandas frame hold names; None for as in mlxtend.
     max_len
-        Products in a set, at most.
+        Products in a set, at most; 1 or more.
     min_count
         The least number of baskets, 1 or more.
     top
-        So many of the most frequent sets.
+        So many of the most frequent sets; 1 or more.
     kind
         "frequent", "closed" or "maximal".
     read

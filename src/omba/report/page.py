@@ -32,7 +32,23 @@ WORDS = {
 
 
 def write(found: Findings, path: str | Path) -> Path:
-    """Write the page to a file, with the folders it needs."""
+    """Write the page to a file, with the folders it needs.
+
+    Parameters
+    ----------
+    found
+        What `of_model` has gathered.
+    path
+        The file, which is replaced.
+
+    >>> import omba
+    >>> from omba import report
+    >>> model = omba.OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.write(report.of_model(model, "My shop"), f"{folder}/report.html").name
+    'report.html'
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render(found), encoding="utf-8")

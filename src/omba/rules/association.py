@@ -65,7 +65,7 @@ def association_rules(
     df
         A frame of itemsets, or a source.
     num_itemsets
-        Not needed; mlxtend's.
+        Not needed; mlxtend's, 1 or more.
     df_orig
         Not needed where nothing is unknown; mlxtend's.
     null_values
@@ -73,7 +73,7 @@ def association_rules(
     metric
         The measure that is bounded.
     min_threshold
-        Its least value.
+        Its least value; 0 to 1 for shares, from 0 on for lifts.
     support_only
         Leave out every measure but the support.
     return_metrics

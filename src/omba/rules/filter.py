@@ -60,17 +60,17 @@ class Filter:
     category
         One product of the rule must be in it.
     min_price
-        All products of the rule must have a known price, and none a lower one.
+        All products of the rule must have a known price, and none a lower one; 0 or more.
     max_price
-        The same from above.
+        The same from above; 0 or more.
     status
         `observed`, `rare` or `unseen`.
     length
-        How many products there are on both sides together.
+        How many products there are on both sides together; 2 or more.
     minimum
-        The least value of any column, by its name; `length` is one of them.
+        The least value of any column, by its name, `length` among them; shares lie from 0 to 1, lifts from 0 on.
     maximum
-        The same from above.
+        The same from above; from 0 on too.
     text
         Words, each of which must be found in the label or the name of a product of the rule.
     season

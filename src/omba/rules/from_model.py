@@ -54,7 +54,7 @@ def mine_rules(
     model
         A model that has learned.
     top
-        How many rules, at most.
+        How many rules, at most; 1 or more.
     evidence
         Baskets to count exactly; None for the counts that the model kept.
     preset
@@ -66,7 +66,7 @@ def mine_rules(
     antecedents
         Products on the left side at most, 1 or more.
     min_count
-        Baskets that a product must be in.
+        Baskets that a product must be in; 1 or more.
     within_families
         Whether rules inside a family of products are told too.
     options
@@ -100,9 +100,9 @@ def coming_up(model: OMBA, weeks: int = WEEKS, top: int = 20) -> ComingUp:
     model
         A model that has learned a year at least.
     weeks
-        How many weeks ahead, from the last day that was learned.
+        How many weeks ahead, from the last day that was learned; 1 or more.
     top
-        How many pairs, at most.
+        How many pairs, at most; 1 or more.
 
     >>> from omba import OMBA
     >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)

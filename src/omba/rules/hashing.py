@@ -30,13 +30,13 @@ class Hashing:
     preset
         `default` takes tables as a source of candidates and chooses F and H; `paper` ranks by collisions in 11 of 4.
     F
-        Planes of a table; None to have them chosen.
+        Planes of a table; None to have them chosen; 1 to 22.
     H
-        Tables; None to have them chosen.
+        Tables; None to have them chosen; 1 to 2,048.
     ties
         Whether pairs with the same number of collisions stand in the order of their cosine.
     seed
-        Draws the planes.
+        Draws the planes; 0 or more.
 
     >>> Hashing("paper").shape
     (4, 11)

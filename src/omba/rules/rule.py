@@ -23,13 +23,13 @@ class Rule:
     consequents
         The products it leads to.
     count
-        Baskets with all of them.
+        Baskets with all of them; 0 or more.
     n_a
-        Baskets with the antecedents.
+        Baskets with the antecedents; 0 or more.
     n_b
-        Baskets with the consequents.
+        Baskets with the consequents; 0 or more.
     n
-        Baskets in all; every measure follows from these four.
+        Baskets in all, 1 or more; every measure follows from these four.
     antecedent_names
         What the antecedents are called beside their labels, None for those without a name; empty where there are none.
     consequent_names
@@ -39,7 +39,7 @@ class Rule:
     status
         `observed`, `rare` or `unseen`; empty where it is not told.
     expected_lift, expected_lift_low, expected_lift_high
-        The lift to expect and both ends of its 90% interval, NaN where there is no forecast.
+        The lift to expect and both ends of its 90% interval, from 0 on; NaN where there is no forecast.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift

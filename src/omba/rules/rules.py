@@ -63,7 +63,7 @@ class Rules:
     n_b
         Baskets with its consequents.
     n
-        Baskets in all; every measure is derived from these four.
+        Baskets in all, 1 or more; every measure is derived from these four.
     given
         The columns that are not, NaN (or −1) where there is nothing to tell.
     catalogue
@@ -238,7 +238,7 @@ class Rules:
         Parameters
         ----------
         n
-            How many, at most.
+            How many, at most; 0 or more.
 
         >>> count, n_a, n_b = np.array([3, 9]), np.array([4, 9]), np.array([6, 9])
         >>> table = Rules([("tea",), ("soap",)], [("milk",), ("brush",)], count, n_a, n_b, n=50)

@@ -55,13 +55,21 @@ class Standing:
     Parameters
     ----------
     top
-        How many rules.
+        How many rules; 1 or more.
     every
-        After so many windows all pairs are looked at again.
+        After so many windows all pairs are looked at again; 1 or more.
     antecedents
-        Antecedents of a rule at most.
+        Antecedents of a rule at most; 1 or more.
     min_count
-        Products met in fewer baskets are left out.
+        Products met in fewer baskets are left out; 1 or more.
+
+    >>> import omba
+    >>> shop = omba.datasets.planted_shop(800, days=60).baskets
+    >>> model, standing = omba.OMBA(dim=8), omba.rules.Standing(top=3, antecedents=1)
+    >>> for week in shop.windows("7d"):
+    ...     rules = standing.after(model.partial_fit(week), week)
+    >>> len(rules)
+    3
     """
 
     def __init__(self, top: int = 100, every: int = 30, antecedents: int = 2, min_count: int = MIN_COUNT) -> None:

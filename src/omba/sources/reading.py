@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+import narwhals as nw
+
 from omba.baskets import Basket, Baskets, Every
 from omba.baskets.gathering import gather
 from omba.baskets.identity import Identity
@@ -128,7 +130,7 @@ def stream_baskets(source: Any, every: str | int | Every = "1d", **options: Unpa
     source
         As in `read_baskets`; files may be larger than memory.
     every
-        How long a window is: "1d", "12h", "1w", or a number of baskets.
+        How long a window is: "1d", "12h", "1w", or a number of baskets; 1 or more baskets where it is a number.
     options
         Those of `read_baskets`.
 
@@ -147,12 +149,14 @@ def open_stream(
     unknown = options.keys() - ReadOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"there is no option {min(unknown)!r}: there are {', '.join(ReadOptions.__annotations__)}")
+    if not any(given.values()) and is_one_hot(source):
+        return ListStream(read_one_hot(source), every)
+    if nw.dependencies.is_into_series(source):
+        source = source.to_list()
     if not isinstance(source, str | Path) and not is_frame(source):
         if not isinstance(source, Iterable):
             raise InputError(f"{source!r} holds no baskets: give a path, a data frame, or lists of products")
         return ListStream(source, every)
-    if not any(given.values()) and is_one_hot(source):
-        return ListStream(read_one_hot(source), every)
     engine = Engine(bounded)
     try:
         files = isinstance(source, str | Path)

@@ -88,6 +88,11 @@ class SparkBaskets:
         What its times count.
     described_by
         The names of the attributes, which are the columns a0, a1, …
+
+    >>> import omba.spark
+    >>> spark = omba.spark.session("local[2]")  # doctest: +SKIP
+    >>> baskets = omba.spark.read_baskets(spark.read.parquet("sales"))  # doctest: +SKIP
+    >>> baskets.frame.columns, len(list(baskets.windows("month")))  # doctest: +SKIP
     """
 
     rows: Any

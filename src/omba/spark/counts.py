@@ -57,9 +57,9 @@ def count_pairs(
     baskets
         What `omba.spark.read_baskets` gives.
     minimum
-        Baskets that a pair must be in.
+        Baskets that a pair must be in; 1 or more.
     largest
-        Products of a basket that are paired, at most; None for all.
+        Products of a basket that are paired, at most; None for all; 2 or more.
     labels
         Products whose places stand for them.
 

@@ -47,11 +47,11 @@ def evaluate(
     baskets
         What `omba.spark.read_baskets` gives.
     windows, negatives, seed
-        As in `omba.evaluate`.
+        As in `omba.evaluate`: 1 or more, and a seed of 0 or more.
     every
-        How long a window is.
+        How long a window is; 1 or more baskets where it is a number.
     partitions, scratch
-        As in `omba.spark.OMBA` and its `fit`.
+        As in `omba.spark.OMBA` and its `fit`; 1 or more partitions.
     progress
         A function that gets a name and the share of the work done.
     settings

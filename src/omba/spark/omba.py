@@ -44,7 +44,7 @@ class OMBA(model.OMBA):
     Parameters
     ----------
     partitions
-        Parts of each window; None takes as many as Spark has cores.
+        Parts of each window; None takes as many as Spark has cores; 1 or more.
     settings
         Those of `omba.OMBA`.
 

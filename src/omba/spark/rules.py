@@ -70,7 +70,7 @@ def mine_rules(
     model
         A model that has learned, on Spark or not.
     top, preset, sort, where, antecedents, min_count, within_families
-        As in `omba.mine_rules`.
+        As in `omba.mine_rules`, with the same bounds: 1 or more of each number.
     evidence
         Baskets on Spark to count exactly; None for the counts that the model kept.
     search

@@ -102,9 +102,9 @@ def learn_stream(
     checkpoint
         Where Spark keeps how far it is.
     every
-        How long a window is.
+        How long a window is; 1 or more baskets where it is a number.
     partitions
-        Parts of each window; None takes as many as Spark has cores.
+        Parts of each window; None takes as many as Spark has cores; 1 or more.
     available_now
         End once all that is there has been learned.
     columns
