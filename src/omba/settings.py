@@ -71,7 +71,12 @@ SETTINGS = {
             choices=("fit", None),
         ),
         Setting("memory", 256, "products remembered of each user; 0 for none", 0, 100_000),
-        Setting("categories", True, "learn a second space at the level of categories, where the data have them"),
+        Setting(
+            "categories",
+            True,
+            "learn a second space at the level of categories, where the data have them; new products begin near"
+            " products of like names",
+        ),
         Setting("clues", True, "weigh the clues of a score online; False is the paper's sum of two cosines"),
         Setting(
             "pairs",

@@ -28,6 +28,7 @@ from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
 from omba.model.input import BasketsLike, as_baskets, as_windowed
 from omba.model.kernels import hide
+from omba.model.namesakes import Namesakes, names_of
 from omba.model.overview import describe_html
 from omba.model.prices import Prices
 from omba.model.questions import Questions
@@ -88,7 +89,8 @@ class OMBA(Estimator, Answers):
     memory
         Products remembered of each user; 0 for none; 0 to 100,000.
     categories
-        Learn a second space at the level of categories, where the data have them.
+        Learn a second space at the level of categories, where the data have them; new products begin near products of
+        like names.
     clues
         Weigh the clues of a score online; False is the paper's sum of two cosines.
     pairs
@@ -154,6 +156,7 @@ class OMBA(Estimator, Answers):
         self.seasons = Seasons()
         self.weekly_sales = WeeklySales()
         self.descriptions = Descriptions()
+        self.namesakes = Namesakes()
         self.attributes: pa.Table | None = None
         """What is known of products, over all that was learned."""
         self._described: pa.Table | None = None
@@ -293,12 +296,15 @@ class OMBA(Estimator, Answers):
     def _grow(self, attributes: pa.Table | None, votes: pa.Table | None = None) -> None:
         """Give every product and user in the vocabularies a row in the spaces, and new products their categories."""
         n_products, n_users = len(self.product_rows.vocabulary), len(self.user_rows.vocabulary)
+        met = self.spaces[0].products.size
         self.spaces[0].grow(n_products, n_users)
         if attributes is not None and attributes is not self._described:
             self.descriptions.add(attributes, votes, self.identity.product)
             self._described = attributes
             self.attributes = self.descriptions.spell(lambda label: self.identity.spell(label, "product"))
         if self.categories:
+            new = self.product_rows.vocabulary.labels[met:]
+            self.namesakes.place(self.spaces[0].products, met, names_of(new, self.attributes))
             self.hierarchy.learn(self.attributes, self.product_rows.vocabulary)
             if len(self.hierarchy.vocabulary):
                 self.add_levels(2)

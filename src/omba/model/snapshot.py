@@ -176,6 +176,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
     arrays: Arrays = {f"evidence.{k}": v for k, v in model.evidence.state().items()}
     arrays |= {f"sets.{k}": v for k, v in model.sets.state().items()}
     arrays |= {f"seasons.{k}": v for k, v in model.seasons.state().items()}
+    arrays |= {f"namesakes.{k}": v for k, v in model.namesakes.state().items()}
     arrays |= {f"weekly_sales.{k}": v for k, v in model.weekly_sales.state().items()}
     arrays |= {f"forecast.{k}": v for k, v in model.forecast.state().items()}
     for level, space in enumerate(model.spaces):
@@ -249,6 +250,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     model.prices.load(_under(arrays, "prices."))
     model.sets.load(_under(arrays, "sets."))
     model.seasons.load(_under(arrays, "seasons."))
+    model.namesakes.load(_under(arrays, "namesakes."))
     model.weekly_sales.load(_under(arrays, "weekly_sales."))
     model.evidence = Evidence.from_state(_under(arrays, "evidence."))
     model.forecast = Forecast.from_state(_under(arrays, "forecast."))
