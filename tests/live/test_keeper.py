@@ -45,12 +45,36 @@ def test_an_entry_holds_rare_and_unseen_rules_after_the_best(baskets, tmp_path, 
     assert all(rules.count(rule) == 1 for rule in rules)
 
 
-def test_an_entry_has_a_map_near_the_one_before(baskets, tmp_path):
+def test_an_entry_on_the_way_has_the_best_rules_alone(baskets, tmp_path, monkeypatch):
+    monkeypatch.setattr("omba.live.current_rules.RULES", 20)
     learned(baskets, Keeper(tmp_path, "month"))
-    before, after = (entry.places for entry in ModelFolder(tmp_path).history.entries[-2:])
+    on_the_way, last = ModelFolder(tmp_path).history.entries[-2:]
+    assert (len(on_the_way.rules), len(last.rules)) == (16, 20)
+
+
+def test_the_last_entry_has_a_map_near_the_one_before(baskets, tmp_path):
+    keeper = Keeper(tmp_path, "month")
+    model = learned(baskets.between(None, "2017-02-15"), keeper)
+    for window in baskets.between("2017-02-15", None).windows("1d"):
+        keeper.learn(model, window)
+    keeper.finish(model)
+
+    _, first, on_the_way, last = ModelFolder(tmp_path).history.entries
+
+    before, after = first.places, last.places
     assert np.isfinite(after).all(axis=1).sum() > 100
+    assert on_the_way.places is None
+    assert np.array_equal(on_the_way.nearest_places(), after, equal_nan=True), "the nearest in time"
     moved = np.linalg.norm(after[: len(before)] - before, axis=1)
     assert np.nanmedian(moved) < 0.3 * np.nanstd(before)
+
+
+def test_saving_takes_a_small_part_of_the_time_and_the_last_state_is_saved_in_any_case(baskets, tmp_path, monkeypatch):
+    saved, now = [], iter(range(0, 10_000, 100))
+    monkeypatch.setattr("omba.live.keeper.monotonic", lambda: next(now))
+    monkeypatch.setattr(ModelFolder, "save", lambda self, model: saved.append(model.n_baskets))
+    learned(baskets, Keeper(tmp_path, "7d"))
+    assert saved == [len(baskets.between(None, "2017-01-05")), 1_000]
 
 
 def test_what_was_learned_until_the_last_span_outlives_a_crash(baskets, tmp_path):

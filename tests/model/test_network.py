@@ -6,7 +6,9 @@ import pytest
 import omba
 from omba.model.blend import Blend, log_likelihood
 from omba.model.clues import fields
-from omba.model.network import HIDDEN, LENGTH, WIDEST, Network, slopes
+from omba.model.kernels import fit_network
+from omba.model.network import HIDDEN, LENGTH, WIDEST, Network
+from omba.model.oracle import PlainAdam, slopes
 
 
 def worth(weights, clues, given):
@@ -25,6 +27,21 @@ def test_the_slopes_are_those_of_finite_differences():
         step[place] = 1e-6
         rise = (worth(weights + step, clues, given) - worth(weights - step, clues, given)) / 2e-6
         assert found[place] == pytest.approx(rise, rel=1e-4, abs=1e-8)
+
+
+def test_the_kernel_takes_the_steps_of_the_oracle():
+    rng, adam, kept, batch = np.random.default_rng(0), (0.01, 0.9, 0.99, 1e-8), 0.8, 4
+    clues, given = rng.normal(size=(10, 5, 7)).astype(np.float32), rng.normal(size=(10, 5)).astype(np.float32)
+    tables = [rng.normal(size=(9, HIDDEN)).astype(np.float32) for _ in range(3)]
+    tables.append(np.abs(rng.normal(size=(9, HIDDEN))).astype(np.float32))
+    plain, order = PlainAdam(*(table.astype(np.float64) for table in tables)), rng.permutation(10)
+    assert fit_network(clues, given, order, batch, 6, adam, kept, *tables) == 9
+    for number, first in enumerate(range(0, 10, batch), 7):
+        chosen = order[first : first + batch]
+        slope = slopes(plain.weights, clues[chosen].astype(np.float64), given[chosen].astype(np.float64))
+        plain.step(slope, number, *adam, kept)
+    for name, table in zip(("weights", "average", "gradients", "squares"), tables, strict=True):
+        np.testing.assert_allclose(table, getattr(plain, name), rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 def test_it_learns_what_no_weighted_sum_can_tell():

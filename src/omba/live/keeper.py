@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ from omba.rules.layout import places
 from omba.rules.pair_counts import PairCounts
 from omba.store import ModelFolder
 
-MAPPED = 20_000
-"""Products up to which every entry has a map of its own; of more, only the last, since one takes half a minute."""
+SHARE = 20
+"""A model is saved at the end of a span where learning took so many times as long since it was last saved as saving
+did: a twentieth of the time, at most, is spent on what only a crash would need."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Keeper:
 
     def __init__(self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False) -> None:
         self.folder, self.fresh, self.rules = ModelFolder(folder), fresh, CurrentRules()
+        self._saved, self._took = -np.inf, 0.0
         self.every = None if every is None else Every.parse(every)
         if self.every is not None and self.every.unit == "baskets":
             raise InputError(f"a history of every {every!r} is not known: give a span of time, such as 'month' or '7d'")
@@ -70,24 +73,29 @@ class Keeper:
     def record(self, model: OMBA, tick: int, last: bool = False) -> None:
         """Leave an entry of the history, unless nothing was learned since the last one or there are no rules yet.
 
-        Of very many products only the `last` entry has a map, after which nothing waits to be learned.
+        Only the `last` entry, after which nothing waits to be learned, has a map, and rare and unseen rules in any
+        case; the maps of others are drawn when they are asked for, near it.
         """
         history = self.folder.history
         entries = history.entries
         if entries and entries[-1].n_baskets == model.n_baskets:
             return
-        rules = self.rules.of(model)
+        rules = self.rules.of(model) if last else self.rules.on_the_way(model)
         if rules is None:
             return
         prices = model.prices.means if model.prices.known else None
-        mapped = self._places(model) if last or len(model.product_counts) <= MAPPED else None
+        mapped = self._places(model) if last else None
         history.record(
             rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
             prices, mapped, PairCounts.of(model.evidence, len(model.products)),
         )  # fmt: skip
 
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
-        self.folder.save(model)
+        begin = monotonic()
+        if last or begin - self._saved > SHARE * self._took:
+            self.folder.save(model)
+            self._saved = monotonic()
+            self._took = self._saved - begin
         if self.fresh:
             self.folder.clear_past()
             self.fresh = False

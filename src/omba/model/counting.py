@@ -25,6 +25,8 @@ TRIPLE, LAST = np.uint64(21), np.uint64((1 << 21) - 1)
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FOUR = 4
 """Slots of triples in a cache line."""
+AT_ONCE = 256
+"""Pairs looked up at a time."""
 BLOCK = 8
 """Words in a block of the trace: one cache line, so that a pair's four bits cost one access to memory."""
 
@@ -226,11 +228,17 @@ def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error
 @njit(nogil=True, cache=True, error_model="numpy")
 def look_up(a: Rows, b: Rows, table: Words, counts: Longs) -> None:
     """The count of each pair, 0 where it is not in the table."""
-    slots = len(table) // 2
-    for i in range(len(a)):
-        key = pack(a[i], b[i])
-        slot = locate(table, home(slots, key), key)
-        counts[i] = 0 if table[slot] == EMPTY else table[slot + ONE] & COUNT
+    slots, touched = len(table) // 2, np.uint64(0)
+    for first in range(0, len(a), AT_ONCE):
+        block = range(first, min(first + AT_ONCE, len(a)))
+        # Reading all the homes first lets the processor fetch them from memory at the same time.
+        for i in block:
+            touched ^= table[home(slots, pack(a[i], b[i]))]
+        counts[first] = touched
+        for i in block:
+            key = pack(a[i], b[i])
+            slot = locate(table, home(slots, key), key)
+            counts[i] = 0 if table[slot] == EMPTY else table[slot + ONE] & COUNT
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -163,6 +163,15 @@ class Evidence:
         counts, missed = (values & counting.COUNT).astype(np.int64), (values >> counting.MISSED).astype(np.int64)
         return counting.left_of(keys), counting.right_of(keys), counts, missed + self.oversized
 
+    def bound_rarest(self, kept: int) -> tuple[int, int]:
+        """The least count that no more than `kept` pairs have, and the most baskets that a pair below it may be in."""
+        values = self._table[1::2]
+        counts = values & counting.COUNT
+        bound = np.partition(counts, len(counts) - kept)[len(counts) - kept]
+        rare = values[counts <= bound]
+        most = (rare & counting.COUNT) + (rare >> counting.MISSED)
+        return int(bound) + 1, int(most.max(initial=0)) + self.oversized
+
     def sample(self, most: int, seed: int, minimum: int = 1) -> tuple[Rows, Rows]:
         """About `most` of the pairs counted at least `minimum` times, each as likely as the next, in order."""
         possible = int(((self._table[1::2] & counting.COUNT) >= minimum).sum())

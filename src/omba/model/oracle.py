@@ -270,6 +270,50 @@ def _worth(weights: Vector, queries: list[tuple[NDArray[np.float64], Vector, Vec
     return total
 
 
+def slopes(weights: NDArray[np.float64], clues: NDArray[np.float64], given: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The gradient of the mean log likelihood of a network's queries by all weights, (clues + 2, units)."""
+    queries, candidates, n = clues.shape
+    rows = clues.reshape(-1, n)
+    hidden = rows @ weights[:-2] + weights[-2]
+    active = np.maximum(hidden, 0.0)
+    utility = (active @ weights[-1]).reshape(queries, candidates) + given
+    chance = np.exp(utility - utility.max(axis=1, keepdims=True))
+    missing = -chance / chance.sum(axis=1, keepdims=True)
+    missing[:, 0] += 1.0
+    missing = (missing / queries).reshape(-1, 1)
+    back = missing * weights[-1] * (hidden > 0)
+    return np.concatenate([rows.T @ back, back.sum(axis=0)[None], (active.T @ missing).T])
+
+
+@dataclass
+class PlainAdam:
+    """A network's weights with their means over steps, learned by Adam (Kingma and Ba, 2015).
+
+    Parameters
+    ----------
+    weights, average
+        The weights, and their mean over the last steps.
+    gradients, squares
+        The means of their gradients and of the squares of those.
+    """
+
+    weights: NDArray[np.float64]
+    average: NDArray[np.float64]
+    gradients: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    def step(
+        self, slope: NDArray[np.float64], steps: int, rate: float, first: float, second: float, tiny: float, kept: float
+    ) -> None:
+        """The step of that number."""
+        self.gradients = first * self.gradients + (1.0 - first) * slope
+        self.squares = second * self.squares + (1.0 - second) * slope**2
+        pace = rate * np.sqrt(1.0 - second**steps) / (1.0 - first**steps)
+        self.weights = self.weights + pace * self.gradients / (np.sqrt(self.squares) + tiny)
+        stays = min(kept, steps / (steps + 10.0))
+        self.average = stays * self.average + (1.0 - stays) * self.weights
+
+
 def cosine(a: Vector, b: Vector) -> float:
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 

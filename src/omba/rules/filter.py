@@ -175,9 +175,11 @@ class Filter:
 
     def _families(self, rules: Rules) -> Mask:
         """Which rules are between families, or within one; where no family is known, all are between."""
-        families, rows = rules.catalogue.families, rules.catalogue.rows
-        if self.families is None or families is None:
+        # To find the families of thousands of products takes a second, so only where they are asked for.
+        families = None if self.families is None else rules.catalogue.families
+        if families is None:
             return np.full(len(rules), self.families != "within")
+        rows = rules.catalogue.rows
         groups = [[families.groups[rows[label]] for label in (*a, *c)] for a, c in rules.sides]
         if self.families == "within":
             return np.array([len(set(each)) == 1 for each in groups], bool)

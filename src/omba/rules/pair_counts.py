@@ -64,13 +64,12 @@ class PairCounts:
     @classmethod
     def of(cls, evidence: Evidence, products: int, kept: int = KEPT) -> PairCounts:
         """What a model has counted so far, the most frequent pairs of it."""
-        left, right, count, missed = evidence.pair_bounds()
-        unkept = evidence.error
-        if len(count) > kept:
-            bound = np.partition(count, len(count) - kept)[len(count) - kept]
-            often = count > bound
-            unkept = max(unkept, int((count + missed)[~often].max()))
-            left, right, count, missed = left[often], right[often], count[often], missed[often]
+        unkept, least = evidence.error, 1
+        if evidence.n_pairs > kept:
+            # The rare ones are by far the most: they are not put in order only to be left out.
+            least, most = evidence.bound_rarest(kept)
+            unkept = max(unkept, most)
+        left, right, count, missed = evidence.pair_bounds(least)
         return cls.of_pairs(evidence.n_baskets, evidence.counts[:products], (left, right, count), missed, unkept)
 
     @classmethod

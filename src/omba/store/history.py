@@ -120,6 +120,13 @@ class Entry:
         places: NDArray[np.float32] | None = self._array("places")
         return places
 
+    def nearest_places(self) -> NDArray[np.float32] | None:
+        """The map of the entry nearest in time that has one, its own at best; None where no map was kept."""
+        for entry in sorted(History(self.folder.parent).entries, key=lambda entry: abs(entry.tick - self.tick)):
+            if (places := entry.places) is not None:
+                return places
+        return None
+
     @property
     def pairs(self) -> PairCounts | None:
         """How often products and pairs had been bought until then; None where that was not kept."""

@@ -24,6 +24,8 @@ router = APIRouter(tags=["products"], responses=PROBLEMS)
 
 LAID_OUT = 5_000
 """Products of which a map is drawn on request; of more it takes most of a minute, and the learner does it."""
+REDRAWN = 20_000
+"""The same where the map of another moment is there to begin with."""
 _drawing = threading.Lock()
 
 
@@ -72,11 +74,15 @@ def draw_map(view: View) -> Sheet:
 
 def places_of(view: View) -> NDArray[np.floating]:
     """Places as they were kept; products that came since stand beside their nearest. Where none were kept, they are
-    laid out now, or, of many products, put where the two main directions of their vectors say."""
+    laid out now, near those of another moment if there are some, or, of many products, put where the two main
+    directions of their vectors say."""
     kept = view.places
     if kept is None or not np.isfinite(kept).any():
-        if len(view.product_index) <= LAID_OUT:
-            return laid_out(view.vectors, view.product_index.counts)
+        start = None
+        if view.history_entry is not None and len(view.product_index) <= REDRAWN:
+            start = view.history_entry.entry.nearest_places()
+        if len(view.product_index) <= LAID_OUT or start is not None:
+            return laid_out(view.vectors, view.product_index.counts, start)
         return principal(view.vectors)
     places = np.full((len(view.product_index), 2), np.nan, np.float32)
     places[: len(kept)] = kept[: len(places)]
