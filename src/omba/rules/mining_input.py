@@ -129,7 +129,11 @@ class MiningInput:
 
     def has_learned(self, min_count: int = MIN_COUNT) -> NDArray[np.bool_]:
         """The products met in so many baskets or more, whose vectors are worth reading."""
-        return np.asarray((self.counts >= min_count) & np.any(self.vectors, axis=1))
+        known = np.asarray(self.counts >= min_count)
+        # A row that has learned has no zero in its first place, but for chance: only of others the whole is read.
+        doubtful = np.flatnonzero(known & (self.vectors[:, 0] == 0))
+        known[doubtful] = np.any(self.vectors[doubtful], axis=1)
+        return known
 
     def observed(self, least: int = 1) -> Observed:
         """The pairs in so many baskets or more, listed once."""
