@@ -49,6 +49,19 @@ class Namesakes:
         self._rows: list[int] = []
         self._words: list[int] = []
         self._with: dict[int, list[int]] = {}
+        self._attributes: pa.Table | None = None
+        self._names: dict[str, str] = {}
+        """What the products in the attributes are called, read once for as long as they stay the same."""
+
+    def names_of(self, labels: Sequence[Label], attributes: pa.Table | None) -> list[str | None]:
+        """What products are called, None for those without a name."""
+        if attributes is None or NAME not in attributes.column_names or not labels:
+            return []
+        if attributes is not self._attributes:
+            products = pc.cast(attributes["product"], pa.string()).to_pylist()
+            pairs = zip(products, attributes[NAME].to_pylist(), strict=True)
+            self._attributes, self._names = attributes, {product: name for product, name in pairs if name is not None}
+        return [self._names.get(str(label)) for label in labels]
 
     def place(self, table: VectorTable, first: int, names: Sequence[str | None]) -> None:
         """Move new rows, from `first` on, to where those with names like theirs are, and remember their names."""
@@ -90,15 +103,6 @@ class Namesakes:
         """The reverse of `state`; snapshots of before have none."""
         for row, code in zip(state.get("rows", ()), state.get("words", ()), strict=True):
             self._add(int(row), (int(code),))
-
-
-def names_of(labels: Sequence[Label], attributes: pa.Table | None) -> list[str | None]:
-    """What products are called, None for those without a name."""
-    if attributes is None or NAME not in attributes.column_names or not labels:
-        return []
-    places = pc.index_in(pa.array(map(str, labels), pa.string()), pc.cast(attributes["product"], pa.string()))
-    names: list[str | None] = attributes[NAME].take(places).to_pylist()
-    return names
 
 
 def _codes(name: str) -> list[int]:

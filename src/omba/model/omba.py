@@ -28,7 +28,7 @@ from omba.model.forecast import Forecast
 from omba.model.hierarchy import Hierarchy
 from omba.model.input import BasketsLike, as_baskets, as_windowed
 from omba.model.kernels import hide
-from omba.model.namesakes import Namesakes, names_of
+from omba.model.namesakes import Namesakes
 from omba.model.overview import describe_html
 from omba.model.prices import Prices
 from omba.model.questions import Questions
@@ -304,7 +304,8 @@ class OMBA(Estimator, Answers):
             self.attributes = self.descriptions.spell(lambda label: self.identity.spell(label, "product"))
         if self.categories:
             new = self.product_rows.vocabulary.labels[met:]
-            self.namesakes.place(self.spaces[0].products, met, names_of(new, self.attributes))
+            names = self.namesakes.names_of(new, self.attributes)
+            self.namesakes.place(self.spaces[0].products, met, names)
             self.hierarchy.learn(self.attributes, self.product_rows.vocabulary)
             if len(self.hierarchy.vocabulary):
                 self.add_levels(2)

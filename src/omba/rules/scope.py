@@ -81,8 +81,12 @@ class Scope:
             known &= within(given.prices, where.min_price, where.max_price)
         families = given.catalogue.families if where.families is not None else None
         groups = None if families is None else families.groups
-        suspect = given.catalogue.product_names.suspect
         one_family = where.families == "within"
+
+        def suspect(left: Rows, right: Rows) -> NDArray[np.bool_]:
+            # Names are read here, not before: where all pairs were seen nobody asks, and tens of thousands take long.
+            return given.catalogue.product_names.suspect(left, right)
+
         return cls(known, one_of, rows[1], rows[2], where.status, bounds_of(where), suspect, groups, one_family)
 
     @property
