@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Self
 
@@ -12,6 +13,8 @@ from omba.errors import StoreError
 
 FILE = "lock"
 """The file in a folder that is held."""
+LEAVING = 5.0
+"""Seconds a lock is waited for whose holder is gone: a process that was killed may take a moment to let go."""
 
 
 class Lock:
@@ -36,14 +39,16 @@ class Lock:
             raise StoreError(
                 f"{str(folder)!r} cannot be written to ({error.strerror}): give a folder that can"
             ) from error
-        try:
-            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        until = time.monotonic() + LEAVING
+        while not _take(self.handle):
             holder = os.pread(self.handle, 32, 0).decode(errors="replace").strip()
+            if _has_ended(holder) and time.monotonic() < until:
+                time.sleep(0.02)
+                continue
             os.close(self.handle)
             raise StoreError(
                 f"another process ({holder or 'unknown'}) {what} {str(folder)!r}: stop it first, or give another folder"
-            ) from None
+            )
         os.ftruncate(self.handle, 0)
         os.pwrite(self.handle, f"process {os.getpid()}\n".encode(), 0)
 
@@ -57,3 +62,26 @@ class Lock:
         if self.handle >= 0:
             os.close(self.handle)
             self.handle = -1
+
+
+def _take(handle: int) -> bool:
+    """Whether the lock could be had at once."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _has_ended(holder: str) -> bool:
+    """Whether the process that a lock file names has ended."""
+    number = holder.removeprefix("process ")
+    if not number.isdecimal() or len(number) > 9:
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
