@@ -14,7 +14,12 @@ from typing import Any
 
 IMAGES = Path(__file__).parent / "images"
 SERVE = "from omba.cli import main; main()"
-VIEWS = {"dashboard-rules": "#/rules?charts=shown", "dashboard-map": "#/map"}
+VIEWS = {
+    "dashboard-rules": "#/rules?charts=shown",
+    "dashboard-map": "#/map",
+    "dashboard-calendar": "#/calendar",
+    "dashboard-bundles": "#/bundles",
+}
 
 
 def main() -> None:

@@ -79,6 +79,15 @@ def test_charts_show_the_figures_of_the_tables_beside_them():
     assert not stale, f"figures of {', '.join(stale)} have changed: make charts"
 
 
+def test_every_picture_that_is_taken_is_shown_on_a_page():
+    import pictures
+
+    text = "".join(page.read_text() for page in DOCS.glob("*.md"))
+    for name in ("report", *pictures.VIEWS):
+        assert (pictures.IMAGES / f"{name}.png").exists(), f"make pictures takes {name}.png, and it is not there"
+        assert f"images/{name}.png" in text
+
+
 def test_a_chart_finds_numbers_as_the_tables_have_them():
     import charts
 
