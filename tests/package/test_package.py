@@ -126,6 +126,20 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(rf"^## {re.escape(omba.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
 
+def test_the_changelog_tells_by_version_what_was_added_changed_and_fixed():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    versions = re.findall(r"^## (\d+)\.(\d+)\.(\d+)\b", text, re.MULTILINE)
+
+    assert versions == sorted(versions, key=lambda parts: tuple(map(int, parts)), reverse=True)
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= {
+        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"
+    }  # fmt: skip
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert not part.partition("### ")[0].partition("\n")[2].strip(), (
+            "what changed stands below a heading of its kind"
+        )
+
+
 def test_the_long_description_has_nothing_that_only_shows_in_the_repository():
     text = (ROOT / PROJECT["readme"]).read_text()
 
