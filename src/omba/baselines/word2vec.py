@@ -23,21 +23,7 @@ class Word2Vec(Scorer):
 
     Frequent products are thinned out as word2vec does, from a share of 10⁻⁴ on (a quarter of an even share, where
     there are few products): on Complete Journey that ranked better than 10⁻³ or none, in a sixth of the time.
-
-    Parameters
-    ----------
-    dim
-        Length of the vectors; 1 or more.
-    learning_rate
-        Length of the first step; it falls to nothing; above 0.
-    negatives
-        Products drawn at random against each that was bought; 1 or more.
-    epochs
-        Passes over the sentences; 1 or more.
-    threads
-        Threads that learn at a time; 1 or more.
-    seed
-        Start of all random numbers; 0 or more.
+    `Item2Vec` and `Prod2Vec` tell what its parameters are.
     """
 
     window: int
@@ -132,22 +118,21 @@ class Prod2Vec(Word2Vec):
     Parameters
     ----------
     dim
-        Length of the vectors; 1 or more.
+        Length of a product's vector; 1 or more.
     learning_rate
-        Length of the first step; it falls to nothing; above 0.
+        How far the first step goes, which the last hardly does; above 0.
     negatives
-        Products drawn at random against each that was bought; 1 or more.
+        Products drawn against each of a customer's; 1 or more.
     epochs
-        Passes over the sentences; 1 or more.
+        Passes over all customers; 1 or more.
     threads
-        Threads that learn at a time; 1 or more.
+        Threads, a share of the customers each; 1 or more.
     seed
         Start of all random numbers; 0 or more.
 
     >>> import omba
-    >>> shop = omba.datasets.planted_shop(1_000, days=60).baskets
-    >>> scores = omba.baselines.Prod2Vec(dim=16).fit(shop).score(["hot dogs"], candidates=["buns", "tent"])
-    >>> scores.argmax().item()
+    >>> method = omba.baselines.Prod2Vec(dim=16).fit(omba.datasets.planted_shop(1_000, days=60).baskets)
+    >>> method.score(["hot dogs"], candidates=["buns", "tent"]).argmax().item()
     0
     """
 
