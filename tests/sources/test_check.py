@@ -75,6 +75,21 @@ def test_what_is_folded_and_left_out_is_odd_no_more() -> None:
     assert "left out" in kinds
 
 
+def test_what_was_never_paid_does_not_say_what_a_product_is_called() -> None:
+    rows = [(f"b{n}", f"{10_000 + n % 20}A", f"PRODUCT {n % 20}", 2.0) for n in range(40)]
+    rows += [("c1", "10001a", "PRODUCT 1", 2.0), ("c1", "GIFT1", "GIFT VOUCHER OF A FRIEND", 10.0)]
+    rows += [(f"d{n}", code, "lost in the post room", 0.0) for n in range(3) for code in ("10001a", "GIFT1")]
+    table = pa.table(dict(zip(("invoice", "stock_code", "description", "price"), zip(*rows, strict=True), strict=True)))
+
+    kinds = {finding.kind: finding for finding in omba.check(table)}
+    assert kinds["two codes"].sentence == (
+        "1 code is another one's product by spelling and name, and never in its baskets (1 basket)"
+    )
+    assert kinds["not a product"].sentence == "1 code seems to be no product, in 1 basket"
+    again = omba.check(table, fold="auto", exclude="auto")
+    assert not {"two codes", "not a product"} & {finding.kind for finding in again}, "nothing is left to be found"
+
+
 def test_nothing_is_left_out_unasked_where_that_is_said() -> None:
     kinds = {finding.kind: finding for finding in omba.check(odd_shop(), exclude="none")}
 
@@ -107,8 +122,8 @@ def test_learning_says_what_bears_on_the_rules_in_short(tmp_path: Path, capsys) 
 
     assert run(["learn", str(tmp_path / "shop.parquet"), "--model", str(tmp_path / "m"), "--dim", "4"]) == 0
     said = capsys.readouterr().err
-    assert "two codes: 1 codes" in said
-    assert "not a product: 1 more codes" in said
-    assert "left out 1 codes that are no products beyond doubt (--exclude none keeps them): 'POST' (POSTAGE)" in said
-    assert "one name, several codes: 1 names" in said
+    assert "two codes: 1 code is another one's product" in said
+    assert "not a product: 1 more code seems to be no product" in said
+    assert "left out 1 code that is no product beyond doubt (--exclude none keeps them): 'POST' (POSTAGE)" in said
+    assert "one name, several codes: 1 name is of" in said
     assert "customer '0' is nobody" in said

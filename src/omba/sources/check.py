@@ -19,6 +19,7 @@ from omba.sources.non_products import find_non_products
 from omba.sources.reading import ReadOptions, open_stream
 from omba.sources.sorting import SortedStream
 from omba.sources.twins import find_twins
+from omba.sources.wording import counted
 
 KEPT = "FROM rows WHERE drop_reason IS NULL"
 DEAR = 100
@@ -177,7 +178,7 @@ class _Look:
             begin, pause = found[0]
             after = begin if self.stream.clock is Clock.DAY else self.stream.clock.show(begin * 86_400_000_000)
             yield Oddity(
-                "gaps", f"{len(found):,} times a pause far longer than usual", len(found),
+                "gaps", f"{counted(len(found), 'pause is', 'pauses are')} far longer than usual", len(found),
                 f"{pause} days after {str(after)[:10]}", "look whether a file is missing",
             )  # fmt: skip
 
@@ -189,8 +190,8 @@ class _Look:
             whose = "basket" if "basket" in self.roles else '"user"'
             basket, product, n = self.ask(f"SELECT {whose}, product, n FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1")
             yield Oddity(
-                "duplicates", f"{rows:,} rows are there twice or more, alike in all columns", int(rows),
-                f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
+                "duplicates", f"{counted(rows, 'row repeats', 'rows repeat')} another one, alike in all columns",
+                int(rows), f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
             )  # fmt: skip
 
     def returns(self) -> Iterator[Oddity]:
@@ -198,7 +199,11 @@ class _Look:
             n, product = self.ask("SELECT count(*), any_value(product) FROM rows WHERE quantity <= 0")
             if n:
                 yield Oddity(
-                    "returns", f"{n:,} rows have a quantity of zero or less", n, f"{product!r}", "dropped as returns"
+                    "returns",
+                    f"{counted(n, 'row has', 'rows have')} a quantity of zero or less",
+                    n,
+                    f"{product!r}",
+                    "dropped as returns",
                 )
 
     def unpaid(self) -> Iterator[Oddity]:
@@ -207,7 +212,7 @@ class _Look:
             n, basket = self.ask(f"SELECT count(DISTINCT basket), min(basket) FROM rows WHERE drop_reason = '{UNPAID}'")
             yield Oddity(
                 "no sales",
-                f"{n:,} baskets ({rows:,} rows) have no price above zero",
+                f"{counted(n, 'basket has', 'baskets have')} no price above zero ({counted(rows, 'row', 'rows')})",
                 n,
                 f"basket {basket!r}",
                 "dropped",
@@ -219,8 +224,8 @@ class _Look:
         n, product = self.ask(f"SELECT count(*), any_value(product) {KEPT} AND price <= 0")
         if n:
             yield Oddity(
-                "prices of zero", f"{n:,} rows in baskets that were paid cost nothing or less", n, f"{product!r}",
-                "kept; the price is taken as not known",
+                "prices of zero", f"{counted(n, 'row', 'rows')} in baskets that were paid cost nothing or less",
+                n, f"{product!r}", "kept; the price is taken as not known",
             )  # fmt: skip
         middles = f"SELECT product, median(price) AS middle {KEPT} AND price > 0 GROUP BY product HAVING count(*) >= 5"
         odd = (
@@ -231,18 +236,19 @@ class _Look:
         if n:
             product, price, middle = self.ask(f"{odd} ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1")
             yield Oddity(
-                "prices out of line", f"{n:,} rows cost {DEAR} times their product's median, or a hundredth of it", n,
-                f"{product!r} at {price:,.2f}, usually {middle:,.2f}", "--exclude it if it is no product",
+                "prices out of line",
+                f"{counted(n, 'row is', 'rows are')} {DEAR} times as dear as usual for the product, or a hundredth",
+                n, f"{product!r} at {price:,.2f}, usually {middle:,.2f}", "--exclude it if it is no product",
             )  # fmt: skip
 
     def twins(self) -> Iterator[Oddity]:
-        found = find_twins(self.engine, self.named)
+        found = find_twins(self.engine, self.named, "price" in self.roles)
         if found:
             baskets = sum(twin.baskets for twin in found)
             yield Oddity(
                 "two codes",
-                f"{len(found):,} codes are another one's product by spelling and name, and never in its baskets "
-                f"({baskets:,} baskets)",
+                f"{counted(len(found), 'code is', 'codes are')} another one's product by spelling and name, and never "
+                f"in its baskets ({counted(baskets, 'basket', 'baskets')})",
                 len(found), f"{found[0].code!r} and {found[0].of!r}", "--fold folds them; --fold FILE says which",
             )  # fmt: skip
 
@@ -255,7 +261,8 @@ class _Look:
             codes = ",".join(one.code for one in found[:8])
             yield Oddity(
                 "not a product",
-                f"{len(found):,} {more}codes seem to be no products, in {baskets:,} baskets",
+                f"{counted(len(found), f'{more}code seems to be no product', f'{more}codes seem to be no products')}, "
+                f"in {counted(baskets, 'basket', 'baskets')}",
                 len(found), f"{one.code!r}, {one.name or 'without a name'}: {', '.join(one.clues)}",
                 f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
             )  # fmt: skip
@@ -265,7 +272,7 @@ class _Look:
         if rows:
             codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))
             yield Oddity(
-                "left out", f"{rows:,} rows are no products", rows, codes,
+                "left out", f"{counted(rows, 'row is', 'rows are')} no product", rows, codes,
                 "left out, by --exclude or beyond doubt; --exclude none keeps them",
             )  # fmt: skip
 
@@ -288,8 +295,8 @@ class _Look:
             )
             shown = ", ".join(map(repr, names[:3]))
             yield Oddity(
-                "names in conflict", f"{n:,} products go by several names", n, f"{product!r}: {shown}",
-                "the name it mostly and lately has counts",
+                "names in conflict", f"{counted(n, 'product goes', 'products go')} by several names",
+                n, f"{product!r}: {shown}", "the name it mostly and lately has counts",
             )  # fmt: skip
 
     def namesakes(self) -> Iterator[Oddity]:
@@ -307,7 +314,8 @@ class _Look:
             name, some = self.ask(f"SELECT value, codes FROM ({shared}) ORDER BY len(codes) DESC, value LIMIT 1")
             shown = ", ".join(map(repr, some[:3]))
             yield Oddity(
-                "one name, several codes", f"{n:,} names are of {codes:,} codes that are not spelt alike", n,
+                "one name, several codes",
+                f"{counted(n, 'name is', 'names are')} of {codes:,} codes that are not spelt alike", n,
                 f"{name!r}: {shown}", "codes are shown beside the names; --fold FILE folds those that are one product",
             )  # fmt: skip
 
@@ -318,4 +326,10 @@ class _Look:
                 "(SELECT product FROM best0)"
             )
             if n:
-                yield Oddity("no name", f"{n:,} products have no name", n, f"{product!r}", "they go by their code")
+                yield Oddity(
+                    "no name",
+                    f"{counted(n, 'product has', 'products have')} no name",
+                    n,
+                    f"{product!r}",
+                    "they go by their code",
+                )

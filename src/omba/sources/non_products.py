@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from omba.sources.engine import Engine, literal
+from omba.sources.wording import usual_name
 
 WORDS = (
     "postage|carriage|shipping|delivery|freight|manual|discount|adjust|fees?|charges?|commission|bank|test|samples?|"
@@ -65,7 +66,7 @@ class Nobody:
 
 def find_non_products(engine: Engine, named: bool, priced: bool) -> list[NonProduct]:
     """Codes with two clues or more, those in most baskets first; `named` tells whether a0 is the products' name."""
-    name = "mode(trim(a0))" if named else "NULL::VARCHAR"
+    name = usual_name(named, priced)
     price = "quantile_cont(price, 0.05), quantile_cont(price, 0.95), min(price)" if priced else "NULL, NULL, NULL"
     word = rf"(^|[^a-z])({WORDS})($|[^a-z])"
     rows = engine.execute(

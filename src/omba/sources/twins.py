@@ -12,6 +12,7 @@ from pathlib import Path
 
 from omba.errors import InputError
 from omba.sources.engine import Engine, literal
+from omba.sources.wording import usual_name
 
 TOGETHER = 0.05
 """Of the baskets of the rarer code, the share that may hold both."""
@@ -39,9 +40,9 @@ class Twin:
     baskets: int
 
 
-def find_twins(engine: Engine, named: bool) -> list[Twin]:
+def find_twins(engine: Engine, named: bool, priced: bool) -> list[Twin]:
     """The codes to fold, those in most baskets first; `named` tells whether a0 is the products' name."""
-    name = "mode(trim(a0))" if named else "NULL::VARCHAR"
+    name = usual_name(named, priced)
     engine.execute(
         f"CREATE OR REPLACE TABLE code AS SELECT product::VARCHAR AS code, {name} AS name, "
         "count(DISTINCT basket) AS n, max(row) AS last, "
