@@ -9,7 +9,8 @@ it was not, those weeks left out in which the partner was cheap itself. Beside i
     python benchmarks/price_moves.py --pairs 400 --out prices.json
 
 The error is of a bootstrap over the products whose price moved. `clear_share` is of the pairs whose change is beyond
-its own error. `own` is the test's own check: how often a product's own sales rise when it is cheap.
+its own error. `labelled` is how many pairs have the relation, of all that are looked at. `own` is the test's own check:
+how often a product's own sales rise when it is cheap.
 """
 
 from __future__ import annotations
@@ -132,12 +133,12 @@ def main() -> None:
     ours = found.together / np.maximum(found.expected, 1e-9)
     orders = {
         "substitutes": {
-            "relation": np.lexsort((ours, -np.round(found.chances[:, 1], 2)))[: (found.chances[:, 1] > 0.5).sum()],
+            "relation": np.lexsort((ours, -np.round(found.chances[:, 1], 2)))[: (found.kind == 1).sum()],
             "lift below 0.8": np.argsort(lift)[: ((lift < 0.8) & (chance >= 5)).sum()],
             "cosine": np.argsort(-cosine),
         },
         "complements": {
-            "relation": np.lexsort((-ours, -np.round(found.chances[:, 0], 2)))[: (found.chances[:, 0] > 0.5).sum()],
+            "relation": np.lexsort((-ours, -np.round(found.chances[:, 0], 2)))[: (found.kind == 0).sum()],
             "highest lift": np.argsort(-np.where(chance >= 1, lift, 0)),
             "cosine": np.argsort(-cosine),
         },
@@ -153,6 +154,7 @@ def main() -> None:
         "own, clear": float((own[np.abs(own) > CLEAR * own_noise] > 0).mean()),
     }
     for kind, sign in (("substitutes", -1), ("complements", 1)):
+        result[f"labelled {kind}"] = int((found.kind == (1 if kind == "substitutes" else 0)).sum())
         result[kind] = {name: judge(test, a[o], b[o], sign, asked.pairs) for name, o in orders[kind].items()}
         result[kind]["any pair"] = judge(test, a[everyone], b[everyone], sign, 20_000)
     text = json.dumps(result, indent=1)

@@ -7,12 +7,14 @@ and diapers, students ramen and candy, each of them when it runs out. Everybody 
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import omba
 from omba.rules import Filter
 from omba.rules.from_model import mining_input
 
+START = np.datetime64("2021-01-01")
 PARENTS, STUDENTS = ("coffee", "diapers"), ("ramen", "candy")
 DINNERS = (("hot dogs", "buns"), ("tacos", "sauce"))
 TOWELS = ("red bath towel", "blue bath towel")
@@ -39,8 +41,6 @@ def model():
         rows += [(trip, f"u{user}", product, trip // 100) for product in basket]
     columns = zip(*rows, strict=True)
     frame = dict(zip(("basket_id", "user_id", "product", "timestamp"), map(list, columns), strict=True))
-    import pyarrow as pa
-
     return omba.OMBA(dim=8, epochs=1, clues=False).fit(omba.read_baskets(pa.table(frame)), every="20d")
 
 
@@ -68,8 +68,38 @@ def test_lift_is_the_same_of_substitutes_and_of_different_customers(model):
     assert count("hot dogs", "tacos") == count("coffee", "ramen") == 0
 
 
+def test_what_was_never_sold_at_once_is_not_bought_instead_of_each_other():
+    """Everybody buys tea; half a year a green mug with it, then, since that is gone, a blue bowl: no switching."""
+    random, rows = np.random.default_rng(5), []
+    for trip in range(4_000):
+        basket = ["tea"] if random.random() < 0.4 else []
+        if random.random() < 0.4:
+            basket.append("mug" if trip < 98 * 20 else "bowl")
+        basket += [f"w{number}" for number in random.choice(30, 2, replace=False)]
+        rows += [(trip, f"u{trip % 50}", product, str(START + trip // 20)) for product in basket]
+    columns = dict(
+        zip(("basket_id", "user_id", "product", "timestamp"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    model = omba.OMBA(dim=8, epochs=1, clues=False).fit(omba.read_baskets(pa.table(columns)), every="20d")
+
+    mug, bowl = (np.array([model.row(label)]) for label in ("mug", "bowl"))
+    relations = model.assortment.relations()
+    assert relations.judge(mug, bowl).names == ["unclear"]
+    assert "bowl" not in [label for label, _ in model.substitutes("mug")]
+    relations.coincidence = None
+    assert relations.judge(mug, bowl).names == ["substitute"], "had they been sold at once, it would be"
+
+
+def test_only_what_is_surely_one_is_told_as_a_substitute(model):
+    found = model.assortment.relations().near_product(model.row("hot dogs"))[1].chances[:, 1]
+    told = model.substitutes("hot dogs", n=50)
+
+    assert len(told) == (found > 0.7).sum()
+    assert all(chance > 0.7 for _, chance in told)
+
+
 def test_a_sentence_tells_what_a_relation_rests_on(judge):
-    assert judge("hot dogs", "tacos").sentence(0).startswith("one instead of the other: the 100 customers who buy both")
+    assert judge("hot dogs", "tacos").sentence(0).startswith("one instead of the other: 100 customers buy both; ")
     assert judge("coffee", "ramen").sentence(0).startswith("different customers: 0 buy both")
 
 
@@ -128,9 +158,9 @@ def test_rules_that_know_no_customers_have_no_relation(model):
     assert "relation" not in plain.columns
 
 
-def test_without_customers_everybody_is_one(model):
+def test_without_customers_what_goes_together_is_told_and_what_replaces_what_is_not():
     lists = [["a", "b"], ["c", "d"], ["a", "b"], ["c"], ["d"]] * 60
     learned = omba.OMBA(dim=4, epochs=1, clues=False).fit(omba.Baskets.from_lists(lists), every=100)
     relations = mining_input(learned).catalogue.relations
 
-    assert relations.judge(np.array([0, 0]), np.array([1, 2])).names == ["complement", "substitute"]
+    assert relations.judge(np.array([0, 0]), np.array([1, 2])).names == ["complement", "unclear"]

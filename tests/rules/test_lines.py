@@ -1,6 +1,9 @@
 """Lines: rules between families, one for each, from a model that has learned a shop with variants."""
 
+from collections import Counter
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import omba
@@ -8,6 +11,7 @@ from omba.rules import Filter
 from omba.rules.family_lines import family_lines
 from omba.rules.from_model import mining_input
 
+START = np.datetime64("2021-03-01")
 SIGNS = [f"DOOR SIGN {number}" for number in range(5)]
 APRONS = ["RED APRON", "BLUE APRON"]
 
@@ -42,6 +46,48 @@ def test_by_default_rules_are_between_families_and_a_family_has_one_line(model):
     assert any(products(rule) == {"PASTA", "SAUCE"} for rule in rules)
 
 
+def test_a_product_without_variants_has_two_lines_at_most_in_a_list_of_everything(model):
+    lines = Counter(label for rule in omba.mine_rules(model, top=40) for label in products(rule))
+    asked = omba.mine_rules(model, top=10, where=Filter(product="PASTA"))
+
+    assert max(lines.values()) == 2
+    assert len(asked) > 2, "who asks for a product gets all of its lines"
+
+
+def test_a_line_goes_to_what_is_likely_to_hold_and_lines_stand_by_the_low_end():
+    baskets: list[list[str]] = []
+    times: list[int] = []
+    for day in range(240):
+        held = [[f"{chr(97 + k % 20)}xy"] for k in range(day, day + 8)]
+        if day % 4 == 0:
+            held.append(["LAMP RED", "BULB"])
+        # The shade was the better partner, and has not been sold for two months.
+        if day < 170 and day % 2 == 0:
+            held.append(["LAMP BLUE", "SHADE"])
+        baskets += held
+        times += [day] * len(held)
+    rows = [(number, label, str(START + times[number])) for number, basket in enumerate(baskets) for label in basket]
+    shop = omba.read_baskets(pa.table(dict(zip(("basket", "product", "time"), zip(*rows, strict=True), strict=True))))
+    model = omba.OMBA(dim=16, epochs=2, clues=False).fit(shop, every="7d")
+    assert {"LAMP RED", "LAMP BLUE"} in [set(row) for row in model.families()["products"].to_pylist()]
+
+    rules = omba.mine_rules(model, top=10)
+    lamp = next(rule for rule in rules if not products(rule).isdisjoint({"LAMP RED", "LAMP BLUE"}))
+    assert products(lamp) == {"LAMP RED", "BULB"}
+    assert (np.diff(rules["expected_lift_low"]) <= 0).all()
+    everything = omba.mine_rules(model, top=10, within_families=True)
+    chance = {frozenset(products(rule)): p for rule, p in zip(everything, everything["hold_chance"], strict=True)}
+    assert chance[frozenset({"LAMP RED", "BULB"})] > 0.9 > 0.5 > chance[frozenset({"LAMP BLUE", "SHADE"})]
+
+
+def test_a_rule_by_itself_knows_its_relation_and_its_season(model):
+    rules = omba.mine_rules(model, top=5)
+
+    assert [rule.relation for rule in rules] == list(rules["relation"])
+    assert [rule.relation_probability for rule in rules] == list(rules["relation_probability"])
+    assert [rule.season for rule in rules] == list(rules["season"])
+
+
 def test_all_rules_can_be_had_and_those_within_a_family_alone(model):
     everything = list(omba.mine_rules(model, top=30, within_families=True))
     within = list(omba.mine_rules(model, top=5, where=Filter(families="within")))
@@ -71,3 +117,14 @@ def test_model_families_is_a_table(model):
 
     assert {"family", "name", "products"} <= set(table.column_names)
     assert set(SIGNS) in [set(row) for row in table["products"].to_pylist()]
+
+
+def test_a_family_line_tells_what_to_expect_of_the_next_period_in_an_interval():
+    shop = omba.datasets.planted_shop(baskets=3_000, days=300)
+    given = mining_input(omba.OMBA(dim=8, epochs=1, clues=False).fit(shop.baskets, every="7d"))
+    lines = family_lines(given)
+
+    for line in lines:
+        assert line.expected_baskets_low < line.expected_baskets < line.expected_baskets_high
+        assert line.expected_revenue_low < line.expected_revenue < line.expected_revenue_high
+        assert line.expected_baskets < 2 * line.sold / 3, "the next period is a third as long as the past"

@@ -61,7 +61,7 @@ def test_the_page_of_a_product_tells_what_is_bought_with_it_and_instead_of_it(cl
 
     assert {one["id"] for one in page["substitutes"]} == {"tacos", "sauce"}
     assert page["complements"][0]["id"] == "buns"
-    assert "customers who buy both" in page["substitutes"][0]["sentence"]
+    assert "customers buy both; " in page["substitutes"][0]["sentence"]
     assert client.get("/products/red bath towel").json()["family"].startswith("bath towel")
 
 

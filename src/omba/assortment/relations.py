@@ -2,10 +2,10 @@
 
 Lift cannot tell. Two products that replace each other and two that different people buy are both never in one basket.
 What tells them apart is the customer. Of those who buy both at all, habits alone would put them into so many baskets
-together (see `habits`): the *lift within customers* λ is how many there are, over that. And how many customers buy
-both, over what chance would bring, is the *lift between customers* β. Both are relative to what is typical of pairs as
-often expected, since large baskets hold more of everything. Counts are Poisson with a gamma prior, so each relation has
-a probability:
+together, as far as both were sold at the same time (see `habits`): the *lift within customers* λ is how many there
+are, over that. And how many customers buy both, over what chance would bring, is the *lift between customers* β. Both
+are relative to what is typical of pairs as often expected, since large baskets hold more of everything. Counts are
+Poisson with a gamma prior, so each relation has a probability:
 
     complement           λ > 1.5
     substitute           λ < 1/1.5, and the same customers buy both
@@ -13,7 +13,7 @@ a probability:
     same customers       β > 1.5, and λ is in between
     variant              of one family
 
-What none of these makes likelier than not is `unclear`.
+What none of these makes likelier than not, or a substitute 0.7 likely, is `unclear`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,12 @@ PRIOR = 2.0
 """Shape of the gamma prior of both lifts, whose mean is 1: a pair of which nothing is known is most likely ordinary."""
 LIKELY = 0.5
 """A relation is told where it is likelier than all others together."""
+SURELY = 0.7
+"""That one product is bought instead of another is told from such a probability on. Judged by prices, which it does not
+see, 0.65 of those above a half were right, and 0.84 of those above this (Complete Journey, learned from its first
+quarter and judged by its second); it was chosen there."""
+TOLD = np.array([LIKELY, SURELY, LIKELY, LIKELY, LIKELY])
+"""The probability above which each relation is told, in the order of `RELATIONS`."""
 SAMPLE, SPAN, SELDOM = 20_000, 500, 5
 """Pairs that tell what is typical, how many of them at a time, and the least baskets that their products are in."""
 SILENT = 0.5
@@ -46,7 +52,7 @@ SILENT = 0.5
 other: the gamma distribution has 0.517. That the two belong together is at most 0.2 likely with none seen."""
 FEW, TINY = 3.0, 1e-9
 STRANGERS = 0.5
-"""Products of two categories replace each other half as likely."""
+"""Products of two categories replace each other half as likely, so never likelier than not: cheese is none for fuel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +98,21 @@ class PairRelations:
         """Why a pair has its relation."""
         relation = RELATIONS[self.kind[place]]
         customers, expected = int(self.customers[place]), self.customers_expected[place]
-        # Of few customers most of the baskets are somebody else's, or nobody's.
-        who = f"the {customers:,} customers who buy both" if customers >= SELDOM else "customers"
+        # Not all of the baskets are of these customers: some are of nobody known.
+        who = f"{customers:,} customers buy both; " if customers >= SELDOM else ""
         times, habit = int(self.together[place]), _few(self.expected[place])
-        counted = f"{who} have them in one basket {times:,} times, {habit} by habit"
+        counted = f"{who}{times:,} baskets hold both, where habits make it {habit}"
         if relation == "variant":
             return "variants of one thing"
         if relation == "complement":
-            return f"one with the other: {counted} alone"
+            return f"one with the other: {counted}"
         if relation == "substitute":
-            return f"one instead of the other: {counted} alone"
+            return f"one instead of the other: {counted}"
         if relation == "different customers":
             return f"different customers: {customers:,} buy both, where chance would bring {_few(expected)}"
         if relation == "same customers":
             return f"the same customers buy both: {customers:,}, where chance would bring {_few(expected)}"
-        return f"too little to tell: {counted} alone"
+        return f"too little to tell: {counted}"
 
 
 def _few(number: float) -> str:
@@ -130,6 +136,9 @@ class Relations:
         Which products are variants of one thing.
     categories
         A number for the category of each product, −1 where it has none.
+    coincidence
+        Tells how much more often the products of pairs meet because of when they are sold: what was never there at
+        once is not bought instead of each other. None where no days are known.
     """
 
     def __init__(
@@ -140,9 +149,11 @@ class Relations:
         pairs: Callable[[Rows, Rows], NDArray[np.integer]],
         families: Families,
         categories: NDArray[np.integer],
+        coincidence: Callable[[Rows, Rows], Floats] | None = None,
     ) -> None:
         self.habits, self.counts, self.baskets = habits, counts.astype(np.float64), max(baskets, 1)
         self.pairs, self.families, self.categories = pairs, families, categories
+        self.coincidence = coincidence
         # What is bought by nobody in particular, or no longer remembered, goes by everybody's habits.
         self.remembered = np.minimum(habits.purchases(), self.counts)
 
@@ -167,7 +178,8 @@ class Relations:
     def _expectation(self, a: Rows, b: Rows, habit: Floats) -> Floats:
         """Baskets with both that habits alone would make."""
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
-        return np.asarray(habit + others / self.baskets)
+        evenly = np.asarray(habit + others / self.baskets)
+        return evenly if self.coincidence is None else evenly * self.coincidence(a, b)
 
     def _chance(self, a: Rows, b: Rows) -> Floats:
         """Customers of both that chance alone would bring."""
@@ -212,7 +224,9 @@ class Relations:
         variant = self.families.groups[a] == self.families.groups[b]
         chances = np.column_stack([more, substitute, np.zeros(len(a)), rest * same, apart])
         chances[variant] = [0.0, 0.0, 1.0, 0.0, 0.0]
-        kind = np.where(chances.max(axis=1, initial=0.0) > LIKELY, chances.argmax(axis=1), len(RELATIONS) - 1)
+        likeliest = chances.argmax(axis=1)
+        told = chances.max(axis=1, initial=0.0) > TOLD[likeliest]
+        kind = np.where(told, likeliest, len(RELATIONS) - 1)
         return PairRelations(kind, chances, together, expected, customers, chance)
 
 

@@ -14,7 +14,17 @@ from omba.report.figures import count_of, number
 from omba.rules.family_lines import FamilyLine, family_lines
 from omba.rules.from_model import mining_input
 
-COLUMNS = ("family", "products", "baskets", "revenue", "lift within", "goes with", "lift")
+COLUMNS = (
+    "family",
+    "products",
+    "baskets",
+    "revenue",
+    "expected revenue",
+    "90% interval",
+    "lift within",
+    "goes with",
+    "lift",
+)
 
 
 def families(
@@ -42,7 +52,18 @@ def row(line: FamilyLine) -> tuple[str, ...]:
     lift = "–" if line.partner_lift is None else number(line.partner_lift)
     name = f"{line.name} ({line.season} only)" if line.season else line.name
     revenue = "–" if line.revenue is None else f"{line.revenue:,.0f}"
-    return name, f"{line.size}", f"{line.sold:,}", revenue, within, partner, lift
+    return name, f"{line.size}", f"{line.sold:,}", revenue, *_expectation(line), within, partner, lift
+
+
+def _expectation(line: FamilyLine) -> tuple[str, str]:
+    """What a family should bring in in the next period, or where there are no prices, its baskets; and the interval."""
+    worth = line.expected_revenue, line.expected_revenue_low, line.expected_revenue_high
+    if line.expected_revenue is None:
+        worth = line.expected_baskets, line.expected_baskets_low, line.expected_baskets_high
+    middle, low, high = worth
+    if middle is None or low is None or high is None:
+        return "–", "–"
+    return f"{middle:,.0f}", f"{low:,.0f} to {high:,.0f}"
 
 
 def _range(low: float, high: float) -> str:

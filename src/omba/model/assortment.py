@@ -13,7 +13,7 @@ from omba.assortment.families import FEWEST, Families, find_families
 from omba.assortment.habits import BuyingHabits
 from omba.assortment.name_groups import NameGroups
 from omba.assortment.price_effects import PriceEffect, measure_effect
-from omba.assortment.relations import LIKELY, RELATIONS, PairRelations, Relations
+from omba.assortment.relations import RELATIONS, TOLD, PairRelations, Relations
 from omba.baskets.alignment import align
 from omba.model.memory import VISITS
 
@@ -77,6 +77,7 @@ class Assortment:
                 model.evidence.pairs,
                 families,
                 self.groups().category_numbers,
+                model.seasons.coincidence(),
             )
         return self._relations
 
@@ -102,7 +103,9 @@ class Assortment:
             near = self._near = row, *relations.near_product(row)
         _, others, found = near
         chances = found.chances[:, RELATIONS.index(kind)]
-        likely = np.flatnonzero((chances >= LIKELY) & (self.model.product_counts[others] >= FEWEST) & (others != row))
+        likely = np.flatnonzero(
+            (chances > TOLD[RELATIONS.index(kind)]) & (self.model.product_counts[others] >= FEWEST) & (others != row)
+        )
         others, chances = others[likely], chances[likely]
         vectors = self.model.product_vectors
         directions = vectors[others] / (np.linalg.norm(vectors[others], axis=1, keepdims=True) + 1e-12)

@@ -32,8 +32,9 @@ Rows = NDArray[np.int64]
 DAYS = 14
 USUAL = 10.0
 """Baskets at the usual rate that every product is taken to have had over a year."""
-LATELY, STEADY = 3, 5.0
-"""Fortnights that tell how sales of late compare with a year ago, and the baskets' worth of no change in that."""
+LATELY, STEADY, HARDLY = 3, 5.0, 1.0
+"""Fortnights that tell how sales of late compare with a year ago, the baskets' worth of no change in that, and the same
+where it is asked whether a product is still sold."""
 HALF = 2.0
 """Products' worth of not knowing whether what was sold comes again."""
 TWICE = 2.0
@@ -42,6 +43,9 @@ TELLING = 0.25
 """The part of its usual sales that a product must have had at this time a year ago for them to be compared with."""
 MOVES = 1.5
 """Sales so many times the usual, or as much below, are a matter of the time of year: of others nothing is changed."""
+UNTRIED, FEW, SIZES = (0.4, 1.0, 2.5), 10, 6
+"""How sales compare with what is expected of them where fewer groups of products than this tell it, and the classes of
+size in which groups are compared."""
 LARGEST = 4.0
 """The most that sales of late may raise or lower what is expected."""
 
@@ -204,10 +208,66 @@ class Outlook:
     @cached_property
     def lately(self) -> Floats:
         """Sales of each product of late, against usual, 1 at most."""
+        return self._of_late(STEADY)
+
+    def _of_late(self, steady: float) -> Floats:
+        """The same with so many baskets' worth of no change."""
         seasons, places = self._seasons, (self.now - np.arange(LATELY)) % self._fortnights
         met = places[seasons.baskets[places] > 0]
         expected = seasons.sold.sum(axis=1) * self.weights[met].sum()
-        return np.asarray(np.minimum((seasons.sold[:, met].sum(axis=1) + STEADY) / (expected + STEADY), 1.0))
+        return np.asarray(np.minimum((seasons.sold[:, met].sum(axis=1) + steady) / (expected + steady), 1.0))
+
+    @cached_property
+    def sales_change(self) -> Floats:
+        """By how much sales of each product change in the coming weeks: by the time of year where they move with it,
+        else, where no year is known, by those of late as far as they are below the usual."""
+        if not self.known:
+            return self.lately
+        by_year = self.sales * self.level * np.where(self.sure, 1.0, self.returns)
+        return np.where(self.moves, by_year, 1.0)
+
+    def sales_spread(self, groups: Sequence[NDArray[np.integer[Any]]]) -> Floats:
+        """How sales of groups of products in a period compare with what is expected of it: the shares that one of
+        twenty groups as large, half of them and nineteen of twenty are below, a line a group.
+
+        It is what the last quarter of the time so far tells, foretold from the rest of it in the same way: assortments
+        age, so half of the groups are below a share of less than 1.
+        """
+        spread = np.tile(UNTRIED, (len(groups), 1))
+        seasons = self._seasons
+        order = (self.now - np.arange(self._fortnights)) % self._fortnights
+        order = order[seasons.baskets[order] > 0]
+        last, before = np.split(order, [len(order) // 4])
+        if not len(last):
+            return spread
+        sold, baskets = seasons.sold_of(groups), seasons.baskets
+        usual = sold[:, before].sum(axis=1) / baskets[before].sum()
+        late = usual * baskets[before[:LATELY]].sum()
+        change = np.minimum((sold[:, before[:LATELY]].sum(axis=1) + STEADY) / (late + STEADY), 1.0)
+        expected = usual * change * baskets[last].sum()
+        some = np.flatnonzero(expected >= STEADY)
+        if len(some) < FEW:
+            return spread
+        share = (sold[:, last].sum(axis=1) + 1.0) / (expected + 1.0)
+        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], min(SIZES, len(some) // FEW))
+        spread[:] = np.quantile(share[by_size[-1]], [0.05, 0.5, 0.95])
+        for alike in by_size:
+            spread[alike] = np.quantile(share[alike], [0.05, 0.5, 0.95])
+        return spread
+
+    def going_on(self, sets: ArrayLike) -> Floats:
+        """By how much baskets with each line of rows change if what sold less of late goes on so, however few baskets
+        say it: what is hardly sold any more may be gone. Sales that move with the time of year go by it."""
+        rows = np.minimum(np.asarray(sets, np.int64), len(self._still))
+        change = np.append(self._still, 1.0)[rows].prod(axis=1)
+        if not self.known:
+            return np.asarray(change)
+        by_year = self.factors(sets)[0]
+        return np.where(by_year != 1.0, by_year, change)
+
+    @cached_property
+    def _still(self) -> Floats:
+        return self._of_late(HARDLY)
 
     def _together(self, rows: Rows) -> Floats:
         """Baskets in the coming weeks with all products of each line, against usual."""

@@ -12,7 +12,7 @@ will bring, by the same weeks a year ago, is told by `outlook`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,9 @@ ENOUGH = 10.0
 """Baskets with a product from which on something is said of it."""
 SEEN = 13
 """Fortnights of the year that must have been seen before anything is said."""
+EVENLY, AT_ONCE = 1.0, 1 << 17
+"""Baskets over the year that every product is taken to have been in evenly, where it is asked what was sold at once;
+and the pairs that are looked at in one go."""
 NEVER, UNMET = np.iinfo(np.int32).max, -100_000
 """The first fortnight of a product that was never sold, and the year of a fortnight that never was."""
 PERIOD = 1 / 3
@@ -116,6 +119,31 @@ class Seasons:
         profiles = sold.prod(axis=1) / all_baskets ** (rows.shape[1] - 1)
         first = np.where(there, self.first[known], NEVER).max(axis=1)
         return self._names(profiles, first, sold.sum(axis=2).min(axis=1) >= ENOUGH)
+
+    def coincidence(self) -> Callable[[NDArray[np.integer[Any]], NDArray[np.integer[Any]]], Floats]:
+        """Tells of pairs of products how much more often they meet because of when they are sold.
+
+        With w_f the part of all baskets that falls into fortnight f, and r_af how many times the usual a product is
+        sold in it, that is Σ w_f r_af r_bf: 1 for what is sold evenly, next to 0 for what was never there at once.
+        """
+        met = np.flatnonzero(self.baskets)
+        part = self.baskets[met] / max(self.baskets.sum(), 1e-12)
+        sold = self.sold[:, met]
+        rates = (sold + EVENLY * part) / ((sold.sum(axis=1, keepdims=True) + EVENLY) * part)
+        rates = np.vstack([rates, np.ones(len(met))]).astype(np.float32)
+        known = len(rates) - 1
+
+        def of_pairs(a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]) -> Floats:
+            found = np.ones(len(a))
+            if not len(met):
+                return found
+            for first in range(0, len(a), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                left, right = rates[np.minimum(a[some], known)], rates[np.minimum(b[some], known)]
+                found[some] = np.einsum("ij,ij,j->i", left, right, part)
+            return found
+
+        return of_pairs
 
     def of_groups(self, groups: Sequence[NDArray[np.integer[Any]]]) -> list[str]:
         """The season of the products of each group taken as one, "" where there is none."""

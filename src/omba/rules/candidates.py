@@ -17,6 +17,7 @@ from omba.rules import rule_status
 from omba.rules.evidence import Observed, Rows
 from omba.rules.filter import within
 from omba.rules.hashing import Hashing
+from omba.rules.holding import HOLDS, LINE, hold_chance, line_order
 from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines, neighbours
@@ -116,6 +117,10 @@ class Candidates:
             return self.value(given)
         if column in WORTH:
             return self.worth(given, column)
+        if column == HOLDS:
+            return self.hold_chance(given)
+        if column == LINE:
+            return line_order(self.hold_chance(given), self.low)
         names = {**EXPECTED, "count": "count"}
         return np.asarray(getattr(self, names.get(column, "similarity")), np.float64)
 
@@ -128,6 +133,13 @@ class Candidates:
         if given.catalogue.outlook is not None:
             chance *= given.catalogue.outlook.chance(np.column_stack([self.antecedents, self.consequent]))
         return worth(column, self.count, chance, lambda name: np.asarray(getattr(self, EXPECTED[name])), spent)
+
+    def hold_chance(self, given: MiningInput) -> Floats:
+        """How likely each still has a strong lift in the next period; NaN where there is no forecast."""
+        chance = self.n_a.astype(np.float64) * given.counts[self.consequent] / given.n_baskets
+        if given.catalogue.outlook is not None:
+            chance *= given.catalogue.outlook.going_on(np.column_stack([self.antecedents, self.consequent]))
+        return hold_chance(chance, self.expected, self.high)
 
     def value(self, given: MiningInput) -> Floats:
         """Expected extra revenue per thousand baskets: 1000 · P(A) · P(b) · (lift − 1) · price of b.

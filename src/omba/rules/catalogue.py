@@ -58,6 +58,10 @@ class SalesOutlook(Protocol):
     def doubtful(self, sets: ArrayLike) -> NDArray[np.bool_]: ...
     def once(self, sets: ArrayLike) -> NDArray[np.bool_]: ...
     def chance(self, sets: ArrayLike) -> Floats: ...
+    def going_on(self, sets: ArrayLike) -> Floats: ...
+    @property
+    def sales_change(self) -> Floats: ...
+    def sales_spread(self, groups: Sequence[NDArray[np.integer]]) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,13 +201,19 @@ class Catalogue:
     def chance(self, sets: Sequence[Sequence[Label]]) -> Floats:
         """By how much baskets with each set will change in the next period by the sales of its products, its last
         product the consequent; 1 where nothing is known of the time of year."""
+        return self._by_size(sets, self.outlook.chance) if self.outlook is not None else np.ones(len(sets))
+
+    def going_on(self, sets: Sequence[Sequence[Label]]) -> Floats:
+        """The same if what is hardly sold any more goes on so."""
+        return self._by_size(sets, self.outlook.going_on) if self.outlook is not None else np.ones(len(sets))
+
+    def _by_size(self, sets: Sequence[Sequence[Label]], factor: Callable[[ArrayLike], Floats]) -> Floats:
+        """A factor of each set, by the rows of its products; sets of one size are asked together."""
         factors = np.ones(len(sets))
-        if self.outlook is None:
-            return factors
         for size in {len(labels) for labels in sets}:
             places = [place for place, labels in enumerate(sets) if len(labels) == size]
             rows = np.array([[self.rows.get(label, len(self)) for label in sets[place]] for place in places])
-            factors[places] = self.outlook.chance(rows)
+            factors[places] = factor(rows)
         return factors
 
     # Names.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,9 +12,13 @@ from numpy.typing import NDArray
 from omba.assortment.families import FEWEST, Families
 from omba.baskets import Label
 from omba.rules.mining_input import MiningInput
+from omba.rules.worth import NINE_IN_TEN, PERIOD
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+Expectation = tuple[float | None, float | None, float | None, float | None, float | None, float | None]
+"""Baskets and revenue of the next period, each with both ends of its interval."""
 
 DEVIATIONS = 3.0
 """Partners are compared by the low end of their lift, so many deviations of a Poisson count below it."""
@@ -35,6 +40,11 @@ class FamilyLine:
         Baskets with each of them, added up.
     revenue
         What they brought in so far, prices times quantities; None where no prices are known.
+    expected_baskets, expected_baskets_low, expected_baskets_high
+        Baskets with each of them, added up, in the next period, and both ends of the 90% interval; None where no days
+        are known.
+    expected_revenue, expected_revenue_low, expected_revenue_high
+        What they bring in then.
     season
         The months in which most of them are sold, "" for all year.
     lift_low
@@ -58,6 +68,12 @@ class FamilyLine:
     size: int
     sold: int
     revenue: float | None
+    expected_baskets: float | None
+    expected_baskets_low: float | None
+    expected_baskets_high: float | None
+    expected_revenue: float | None
+    expected_revenue_low: float | None
+    expected_revenue_high: float | None
     season: str
     lift_low: float | None
     lift_high: float | None
@@ -83,6 +99,7 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
     words = text.casefold().split()
     outlook = given.catalogue.outlook
     seasons = [""] * len(families) if outlook is None else outlook.seasons_of(families.members)
+    ahead = expectations(given, families.members)
     lines = []
     for number, (name, rows) in enumerate(zip(families.names, families.members, strict=True)):
         if not all(word in name.casefold() for word in words):
@@ -95,6 +112,7 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
                 len(rows),
                 int(given.counts[rows].sum()),
                 revenue(given, rows),
+                *ahead[number],
                 seasons[number],
                 float(low[number]) if together else None,
                 float(high[number]) if together else None,
@@ -111,6 +129,29 @@ def revenue(given: MiningInput, rows: Rows) -> float | None:
     if amounts is None or not np.isfinite(amounts[rows]).any():
         return None
     return float(np.nansum(given.counts[rows] * amounts[rows]))
+
+
+def expectations(given: MiningInput, groups: Sequence[Rows]) -> list[Expectation]:
+    """Baskets with the products of each group, added up, and what they bring in, in the next period: each with both
+    ends of the 90% interval. Where it lies and how wide it is, the same forecast of the last months tells, and the
+    chance in a count. None where no days are known."""
+    outlook, amounts = given.catalogue.outlook, given.catalogue.amounts
+    if outlook is None or not outlook.met:
+        return [(None, None, None, None, None, None)] * len(groups)
+    change, spread = outlook.sales_change, outlook.sales_spread(groups)
+    change = np.append(change, np.ones(max(len(given.counts) - len(change), 0)))
+    sales = PERIOD * given.counts * change[: len(given.counts)]
+    found: list[Expectation] = []
+    for rows, (least, middle, most) in zip(groups, spread.tolist(), strict=True):
+        baskets, down, up = float(sales[rows].sum()) * middle, np.log(middle / least), np.log(most / middle)
+        noise = NINE_IN_TEN**2 / (baskets + 1.0)
+        ends = np.exp([0.0, -np.sqrt(down**2 + noise), np.sqrt(up**2 + noise)])
+        counted = (baskets * ends).tolist()
+        if amounts is None or not np.isfinite(amounts[rows]).any():
+            found.append((*counted, None, None, None))
+            continue
+        found.append((*counted, *(middle * float(np.nansum(sales[rows] * amounts[rows])) * ends).tolist()))
+    return found
 
 
 def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[Floats, Floats]:

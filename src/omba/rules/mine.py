@@ -15,7 +15,7 @@ from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
-from omba.rules.lines import lines_between
+from omba.rules.lines import lines_between, picked_by
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -70,6 +70,7 @@ def mine(
     if not 0 < false <= 1:
         raise SettingError(f"false_discovery={false} is a share of the rules: give a number above 0 and up to 1")
     column, where, hashing = order(given, preset, sort), where or Filter(), Hashing(preset, **tables)
+    shown, column = column, picked_by(column, where, given.catalogue)
     scope, chosen = Scope.of(given, where, min_count), given.choose(hashing)
     if not scope.pairs:
         # Nothing lies in the range of prices: no rules, as of any other filter that nothing passes.
@@ -98,7 +99,7 @@ def mine(
     if len(rules) < top:
         where_from = "" if pool >= scope.pairs else f" among the {pool:,} best candidates"
         log.warning("%d rules were asked for, and there are %d%s", top, len(rules), where_from)
-    return rules.head(top)
+    return (rules if shown == column else rules.sort(shown)).head(top)
 
 
 def far(column: str, where: Filter) -> bool:

@@ -40,6 +40,11 @@ class Rule:
         `observed`, `rare` or `unseen`; empty where it is not told.
     expected_lift, expected_lift_low, expected_lift_high
         The lift to expect and both ends of its 90% interval, from 0 on; NaN where there is no forecast.
+    season
+        When in the year its products are mostly sold together, such as "Nov–Dec"; empty for any time.
+    relation, relation_probability
+        What its products are to each other, such as `complement`, and how likely; empty and NaN where that is not
+        known.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift
@@ -61,6 +66,9 @@ class Rule:
     expected_lift: float = field(default=nan, compare=False, repr=False)
     expected_lift_low: float = field(default=nan, compare=False, repr=False)
     expected_lift_high: float = field(default=nan, compare=False, repr=False)
+    season: str = field(default="", compare=False, repr=False)
+    relation: str = field(default="", compare=False, repr=False)
+    relation_probability: float = field(default=nan, compare=False, repr=False)
 
     def measure(self, name: str) -> float:
         """Any measure by name."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from omba.baskets import Label
 from omba.errors import UnknownError, nearest
+from omba.rules.holding import HOLDS, LINE, line_order, rules_hold
 from omba.rules.measures import MEASURES, MLXTEND, measure
 from omba.rules.rule_status import status
 from omba.rules.worth import WORTH, rule_worth
@@ -42,7 +43,7 @@ RELATION = ("relation", "relation_probability")
 """What the products of a rule are to each other, and how likely, in tables of which that is known."""
 
 SEASON = "season"
-DERIVED = ("length", "price", SEASON, *WORTH)
+DERIVED = ("length", "price", SEASON, HOLDS, *WORTH)
 """Columns that say something of the products of a rule: how many there are, what the consequents cost together, when in
 the year they are sold."""
 
@@ -73,6 +74,10 @@ def rule_column(rules: Rules, name: str) -> Column:
         return status(rules.count)
     if name in WORTH:
         return rule_worth(rules, name)
+    if name == HOLDS:
+        return rules_hold(rules)
+    if name == LINE:
+        return line_order(rules_hold(rules), rules.column("expected_lift_low"))
     if name in RELATION:
         return rules.relations[RELATION.index(name)]
     if name == AT_LEAST:

@@ -95,11 +95,14 @@ class Rules:
     def __iter__(self) -> Iterator[Rule]:
         at_least = self.at_least
         statuses, forecast = self.column("status"), [self.column(name) for name in FORECAST]
-        for row, (antecedents, consequents) in enumerate(self.sides):
+        seasons, relations = self.seasons, zip(*(column.tolist() for column in self.relations), strict=True)
+        for row, ((antecedents, consequents), (relation, likely)) in enumerate(zip(self.sides, relations, strict=True)):
             names = (self._names(antecedents), self._names(consequents)) if self.catalogue.named else ((), ())
+            expected, low, high = (float(column[row]) for column in forecast)
             yield Rule(
                 antecedents, consequents, int(self.count[row]), int(self.n_a[row]), int(self.n_b[row]), self.n,
-                *names, bool(at_least[row]), str(statuses[row]), *(float(column[row]) for column in forecast),
+                *names, bool(at_least[row]), str(statuses[row]), expected, low, high,
+                season=seasons[row], relation=relation or "", relation_probability=likely,
             )  # fmt: skip
 
     @overload

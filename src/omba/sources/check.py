@@ -19,7 +19,7 @@ from omba.sources.non_products import find_non_products
 from omba.sources.reading import ReadOptions, open_stream
 from omba.sources.sorting import SortedStream
 from omba.sources.twins import find_twins
-from omba.sources.wording import counted
+from omba.sources.wording import number_of
 
 KEPT = "FROM rows WHERE drop_reason IS NULL"
 DEAR = 100
@@ -178,7 +178,7 @@ class _Look:
             begin, pause = found[0]
             after = begin if self.stream.clock is Clock.DAY else self.stream.clock.show(begin * 86_400_000_000)
             yield Oddity(
-                "gaps", f"{counted(len(found), 'pause is', 'pauses are')} far longer than usual", len(found),
+                "gaps", f"{number_of(len(found), 'pause is', 'pauses are')} far longer than usual", len(found),
                 f"{pause} days after {str(after)[:10]}", "look whether a file is missing",
             )  # fmt: skip
 
@@ -190,7 +190,7 @@ class _Look:
             whose = "basket" if "basket" in self.roles else '"user"'
             basket, product, n = self.ask(f"SELECT {whose}, product, n FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1")
             yield Oddity(
-                "duplicates", f"{counted(rows, 'row repeats', 'rows repeat')} another one, alike in all columns",
+                "duplicates", f"{number_of(rows, 'row repeats', 'rows repeat')} another one, alike in all columns",
                 int(rows), f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
             )  # fmt: skip
 
@@ -200,7 +200,7 @@ class _Look:
             if n:
                 yield Oddity(
                     "returns",
-                    f"{counted(n, 'row has', 'rows have')} a quantity of zero or less",
+                    f"{number_of(n, 'row has', 'rows have')} a quantity of zero or less",
                     n,
                     f"{product!r}",
                     "dropped as returns",
@@ -212,7 +212,7 @@ class _Look:
             n, basket = self.ask(f"SELECT count(DISTINCT basket), min(basket) FROM rows WHERE drop_reason = '{UNPAID}'")
             yield Oddity(
                 "no sales",
-                f"{counted(n, 'basket has', 'baskets have')} no price above zero ({counted(rows, 'row', 'rows')})",
+                f"{number_of(n, 'basket has', 'baskets have')} no price above zero ({number_of(rows, 'row', 'rows')})",
                 n,
                 f"basket {basket!r}",
                 "dropped",
@@ -224,7 +224,7 @@ class _Look:
         n, product = self.ask(f"SELECT count(*), any_value(product) {KEPT} AND price <= 0")
         if n:
             yield Oddity(
-                "prices of zero", f"{counted(n, 'row', 'rows')} in baskets that were paid cost nothing or less",
+                "prices of zero", f"{number_of(n, 'row', 'rows')} in baskets that were paid cost nothing or less",
                 n, f"{product!r}", "kept; the price is taken as not known",
             )  # fmt: skip
         middles = f"SELECT product, median(price) AS middle {KEPT} AND price > 0 GROUP BY product HAVING count(*) >= 5"
@@ -237,7 +237,7 @@ class _Look:
             product, price, middle = self.ask(f"{odd} ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1")
             yield Oddity(
                 "prices out of line",
-                f"{counted(n, 'row is', 'rows are')} {DEAR} times as dear as usual for the product, or a hundredth",
+                f"{number_of(n, 'row is', 'rows are')} {DEAR} times as dear as usual for the product, or a hundredth",
                 n, f"{product!r} at {price:,.2f}, usually {middle:,.2f}", "--exclude it if it is no product",
             )  # fmt: skip
 
@@ -247,8 +247,8 @@ class _Look:
             baskets = sum(twin.baskets for twin in found)
             yield Oddity(
                 "two codes",
-                f"{counted(len(found), 'code is', 'codes are')} another one's product by spelling and name, and never "
-                f"in its baskets ({counted(baskets, 'basket', 'baskets')})",
+                f"{number_of(len(found), 'code is', 'codes are')} another one's product by spelling and name, and "
+                f"never in its baskets ({number_of(baskets, 'basket', 'baskets')})",
                 len(found), f"{found[0].code!r} and {found[0].of!r}", "--fold folds them; --fold FILE says which",
             )  # fmt: skip
 
@@ -261,8 +261,8 @@ class _Look:
             codes = ",".join(one.code for one in found[:8])
             yield Oddity(
                 "not a product",
-                f"{counted(len(found), f'{more}code seems to be no product', f'{more}codes seem to be no products')}, "
-                f"in {counted(baskets, 'basket', 'baskets')}",
+                f"{number_of(len(found), f'{more}code seems to be no product', f'{more}codes seem to be no products')}"
+                f", in {number_of(baskets, 'basket', 'baskets')}",
                 len(found), f"{one.code!r}, {one.name or 'without a name'}: {', '.join(one.clues)}",
                 f"--exclude auto leaves them out; or name them: --exclude {codes!r}",
             )  # fmt: skip
@@ -272,7 +272,7 @@ class _Look:
         if rows:
             codes = ", ".join(map(repr, self.stream.identity.exclude[:5]))
             yield Oddity(
-                "left out", f"{counted(rows, 'row is', 'rows are')} no product", rows, codes,
+                "left out", f"{number_of(rows, 'row is', 'rows are')} no product", rows, codes,
                 "left out, by --exclude or beyond doubt; --exclude none keeps them",
             )  # fmt: skip
 
@@ -295,7 +295,7 @@ class _Look:
             )
             shown = ", ".join(map(repr, names[:3]))
             yield Oddity(
-                "names in conflict", f"{counted(n, 'product goes', 'products go')} by several names",
+                "names in conflict", f"{number_of(n, 'product goes', 'products go')} by several names",
                 n, f"{product!r}: {shown}", "the name it mostly and lately has counts",
             )  # fmt: skip
 
@@ -315,7 +315,7 @@ class _Look:
             shown = ", ".join(map(repr, some[:3]))
             yield Oddity(
                 "one name, several codes",
-                f"{counted(n, 'name is', 'names are')} of {codes:,} codes that are not spelt alike", n,
+                f"{number_of(n, 'name is', 'names are')} of {codes:,} codes that are not spelt alike", n,
                 f"{name!r}: {shown}", "codes are shown beside the names; --fold FILE folds those that are one product",
             )  # fmt: skip
 
@@ -328,7 +328,7 @@ class _Look:
             if n:
                 yield Oddity(
                     "no name",
-                    f"{counted(n, 'product has', 'products have')} no name",
+                    f"{number_of(n, 'product has', 'products have')} no name",
                     n,
                     f"{product!r}",
                     "they go by their code",

@@ -18,7 +18,7 @@ from omba.sources.numbers import number_sql
 from omba.sources.source import Column, Source
 from omba.sources.times import read_times
 from omba.sources.twins import find_twins, flatten, make_fold_table
-from omba.sources.wording import counted
+from omba.sources.wording import number_of
 
 
 def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleaning) -> tuple[Clock, Report, Identity]:
@@ -62,7 +62,7 @@ def _clean(
     if cleaning.folds_itself and (twins := find_twins(engine, named, "price" in roles)):
         identity.fold = flatten({**identity.fold, **{twin.code: twin.of for twin in twins}})
         shown = ", ".join(f"{twin.code!r} into {twin.of!r}" for twin in twins[:3])
-        codes = counted(len(twins), "code that differs", "codes that differ")
+        codes = number_of(len(twins), "code that differs", "codes that differ")
         report.notes.append(f"folded {codes} by case, spaces or zeros alone: {shown}")
         _make_view(engine, roles, clock, identity)
     if _exclude(engine, cleaning, identity, named, "price" in roles, report):
@@ -81,7 +81,7 @@ def _exclude(engine: Engine, cleaning: Cleaning, identity: Identity, named: bool
     if found:
         shown = ", ".join(f"{one.code!r} ({one.name})" for one in found[:3])
         how = "" if cleaning.excludes_itself else " beyond doubt (--exclude none keeps them)"
-        codes = counted(len(found), "code that is no product", "codes that are no products")
+        codes = number_of(len(found), "code that is no product", "codes that are no products")
         report.notes.append(f"left out {codes}{how}: {shown}")
     return bool(found)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 
-def counted(count: int, one: str, many: str) -> str:
+def number_of(count: int, one: str, many: str) -> str:
     """So many of them, in the number that goes with it.
 
-    >>> counted(1, "code is", "codes are"), counted(1_200, "code is", "codes are")
+    >>> number_of(1, "code is", "codes are"), number_of(1_200, "code is", "codes are")
     ('1 code is', '1,200 codes are')
     """
     return f"{count:,} {one if count == 1 else many}"

@@ -29,6 +29,14 @@ class Family(schemas.Strict):
     size: int
     sold: int = Field(description="Baskets with each member, added up.")
     revenue: float | None = Field(description="What they brought in so far, prices times quantities.")
+    expected_baskets: float | None = Field(
+        description="Baskets with each member, added up, in the next period; null where no days are known."
+    )
+    expected_baskets_low: float | None = Field(description="The low end of its 90% interval.")
+    expected_baskets_high: float | None
+    expected_revenue: float | None = Field(description="What they bring in then; null where no prices are known.")
+    expected_revenue_low: float | None
+    expected_revenue_high: float | None
     season: str = Field(description="The months in which most of them are sold; empty for all year.")
     lift_low: float | None = Field(description="The lowest lift between two members; null where too few met.")
     lift_high: float | None

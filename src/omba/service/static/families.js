@@ -8,6 +8,7 @@ import { learn } from "./names.js";
 import * as format from "./format.js";
 
 const PAGE = 100;
+const EXPECTED = ["baskets", "revenue"].flatMap((what) => ["", "_low", "_high"].map((end) => `expected_${what}${end}`));
 
 export class FamiliesView {
   constructor(root) {
@@ -34,7 +35,7 @@ export class FamiliesView {
     this.total.textContent = format.plural(answer.total, "family", "families");
     const more = answer.total > answer.families.length && shown < 1000;
     fill(this.list, answer.families.length ? h("table.families", {},
-      h("thead", {}, h("tr", {}, ["Family", "Products", "Baskets", "Revenue", "Lift within", "Goes with", "Lift"].map((name, place) => h(place && place !== 5 ? "th.number" : "th", { scope: "col" }, name)))),
+      h("thead", {}, h("tr", {}, ["Family", "Products", "Baskets", "Revenue", "To expect", "Lift within", "Goes with", "Lift"].map((name, place) => h(place && place !== 6 ? "th.number" : "th", { scope: "col" }, name)))),
       h("tbody", {}, answer.families.map(line))) : h("p.none", {}, "None found: the names share nothing, and no set is sold as one."),
     more && h("p.more", {}, h("button", { type: "button", onclick: () => change({ n: String(shown + 200) }, { replace: true }) }, "Show more")));
   }
@@ -46,8 +47,8 @@ export class FamiliesView {
       title: "Families",
       note: format.plural(families.length, "family", "families"),
       pictures: [],
-      columns: ["family", "products", "baskets", "revenue", "season", "lift within, low", "lift within, high", "goes with", "lift", "members"],
-      rows: families.map((one) => [one.name, one.size, one.sold, one.revenue, one.season, one.lift_low, one.lift_high, one.partner, one.partner_lift, one.products.map(({ id, name }) => name ?? id).join("; ")]),
+      columns: ["family", "products", "baskets", "revenue", ...EXPECTED.map((name) => name.replaceAll("_", " ")), "season", "lift within, low", "lift within, high", "goes with", "lift", "members"],
+      rows: families.map((one) => [one.name, one.size, one.sold, one.revenue, ...EXPECTED.map((name) => one[name]), one.season, one.lift_low, one.lift_high, one.partner, one.partner_lift, one.products.map(({ id, name }) => name ?? id).join("; ")]),
       shown: ["family", "products", "baskets", "lift within, low", "lift within, high", "goes with", "lift"],
     };
   }
@@ -57,13 +58,21 @@ export class FamiliesView {
   }
 }
 
+// What a family should bring in in the next period, or where there are no prices, its baskets, over their interval.
+function expectation(family) {
+  const [what, title] = family.expected_revenue == null ? ["expected_baskets", "baskets to expect"] : ["expected_revenue", "revenue to expect"];
+  const [middle, low, high] = ["", "_low", "_high"].map((end) => family[what + end]);
+  return h("td.number", { data: { title } }, middle == null ? format.NOTHING
+    : [format.count(Math.round(middle)), h("span.soft.range", {}, ` ${format.count(Math.round(low))} to ${format.count(Math.round(high))}`)]);
+}
+
 function line(family) {
   const range = family.lift_low == null ? format.NOTHING : family.lift_high - family.lift_low < 0.05 * family.lift_high ? format.lift(family.lift_high)
     : `${format.lift(family.lift_low)} to ${format.lift(family.lift_high)}`;
   const members = h("ul.members", {}, family.products.map(({ id, count }) => h("li", {}, productLink(id), code(id), h("span.soft", {}, ` ${format.plural(count, "basket")}`))));
   return h("tr", {}, h("th", { scope: "row" }, h("details", {}, h(inCapitals(family.name) ? "summary.capitals" : "summary", {}, family.name), members), family.season && seasonMark(family.season)),
     h("td.number", { data: { title: "products" } }, format.count(family.size)), h("td.number", { data: { title: "baskets" } }, format.count(family.sold)),
-    h("td.number", { data: { title: "revenue" } }, family.revenue == null ? format.NOTHING : format.count(Math.round(family.revenue))), h("td.number", { data: { title: "lift within" } }, range),
+    h("td.number", { data: { title: "revenue" } }, family.revenue == null ? format.NOTHING : format.count(Math.round(family.revenue))), expectation(family), h("td.number", { data: { title: "lift within" } }, range),
     h("td.partner", { data: { title: "goes with" } }, family.partner == null ? format.NOTHING : h("a", { href: here("rules", null, { product: String(family.partner_products[0]), families: null }) }, family.partner)),
     h("td.number", { data: { title: "lift" } }, format.lift(family.partner_lift)));
 }

@@ -19,7 +19,7 @@ from omba.assortment.relations import RELATIONS
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
-from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow
+from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow, picked_by
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.order import rank_numbers
 from omba.rules.rule_columns import RISING
@@ -178,9 +178,10 @@ class RuleSearch:
         numbers = -numbers if falling else numbers
         every = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])
         if where.families == "between" and self.families is not None:
-            rows = first(numbers, LINES)
-            places = every[rows][self._lines(every[rows], left, right, is_narrow(where))]
-            return MatchingRules(len(places), places[:most], left, right)
+            rows = first(self._pick_numbers(where, column, numbers, inside, pairs), LINES)
+            rows = rows[self._lines(every[rows], left, right, is_narrow(where))]
+            rows = rows[np.argsort(numbers[rows], kind="stable")]
+            return MatchingRules(len(rows), every[rows[:most]], left, right)
         return MatchingRules(len(inside) + total, every[first(numbers, most)], left, right)
 
     @cached_property
@@ -205,6 +206,18 @@ class RuleSearch:
         made = list(sides) or [(-1, -1)] * len(places)
         each = [self._kept_groups[place] if place < kept else made[k] for k, place in enumerate(places.tolist())]
         return choose_lines(each, len(self.families), narrow)
+
+    def _pick_numbers(
+        self, where: Filter, column: str, numbers: Floats, inside: Longs, pairs: Candidates | None
+    ) -> Floats:
+        """The numbers by which each family's line is picked, least first: those of the order, or what is likeliest to
+        hold."""
+        by = picked_by(column, where, self.given.catalogue)
+        if by == column or pairs is None:
+            return numbers
+        theirs = self._kept_values(self.rule_index.rules, by, inside)
+        chances = np.concatenate([theirs, pairs.values(self.given, by)])
+        return np.asarray(-np.nan_to_num(chances, nan=-1.0))
 
     def _without_kept(self, left: Rows, right: Rows, count: Longs, pick: Longs | None, inside: Longs) -> Pairs:
         """The pairs without those that are shown as kept rules, as they were mined."""
