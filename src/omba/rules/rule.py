@@ -43,8 +43,8 @@ class Rule:
     season
         When in the year its products are mostly sold together, such as "Nov–Dec"; empty for any time.
     relation, relation_probability
-        What its products are to each other, such as `complement`, and how likely; empty and NaN where that is not
-        known.
+        What its products are to each other, such as `complement`, and how likely, 0 to 1; empty and NaN where that is
+        not known.
 
     >>> rule = Rule(("layer cake mix",), ("frosting",), count=20, n_a=40, n_b=50, n=1000)
     >>> rule.confidence, rule.lift
