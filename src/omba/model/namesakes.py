@@ -7,7 +7,8 @@ that another has, a word counting log(1 + n / names with it). From then on its b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from omba.assortment.words import words
+from omba.assortment.words import thing, words
 from omba.baskets import Label
 from omba.baskets.names import NAME
 from omba.model.tables import VectorTable
@@ -25,7 +26,7 @@ NEAREST = 8
 """Products that a new one begins between, at most."""
 LEAST = 0.3
 """The share of a new name's words that another must have to count."""
-COMMON = 1_000
+COMMON = 200
 """A word in more names than this tells of no thing, and is not looked up."""
 
 Rows = NDArray[np.int64]
@@ -49,6 +50,7 @@ class Namesakes:
         self._rows: list[int] = []
         self._words: list[int] = []
         self._with: dict[int, list[int]] = {}
+        self._same: dict[tuple[int, ...], list[int]] = {}
         self._attributes: pa.Table | None = None
         self._names: dict[str, str] = {}
         """What the products in the attributes are called, read once for as long as they stay the same."""
@@ -65,7 +67,8 @@ class Namesakes:
 
     def place(self, table: VectorTable, first: int, names: Sequence[str | None]) -> None:
         """Move new rows, from `first` on, to where those with names like theirs are, and remember their names."""
-        described = [(first + place, _codes(name)) for place, name in enumerate(names) if name]
+        coded = [(first + place, _codes(name)) for place, name in enumerate(names) if name]
+        described = [(row, codes) for row, codes in coded if codes]
         if self._with:
             for row, codes in described:
                 near, shares = self._find(codes, first)
@@ -75,8 +78,11 @@ class Namesakes:
         for row, codes in described:
             self._add(row, codes)
 
-    def _find(self, codes: Iterable[int], known: int) -> tuple[Rows, NDArray[np.float64]]:
+    def _find(self, codes: tuple[int, ...], known: int) -> tuple[Rows, NDArray[np.float64]]:
         """The known rows with the highest shares of these words, best first, and the shares."""
+        same = self._same.get(codes, [])
+        if len(same) == NEAREST:
+            return np.array(same), np.ones(NEAREST)
         having = [self._with.get(code, []) for code in codes]
         worth = np.log1p([known / (1 + len(rows)) for rows in having])
         useful = [(rows, weight) for rows, weight in zip(having, worth, strict=True) if 0 < len(rows) <= COMMON]
@@ -89,7 +95,10 @@ class Namesakes:
         best = best[shares[best] >= LEAST]
         return found[best], shares[best]
 
-    def _add(self, row: int, codes: Iterable[int]) -> None:
+    def _add(self, row: int, codes: tuple[int, ...]) -> None:
+        same = self._same.setdefault(codes, [])
+        if len(same) < NEAREST:
+            same.append(row)
         for code in codes:
             self._rows.append(row)
             self._words.append(code)
@@ -101,10 +110,13 @@ class Namesakes:
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`; snapshots of before have none."""
-        for row, code in zip(state.get("rows", ()), state.get("words", ()), strict=True):
-            self._add(int(row), (int(code),))
+        rows, codes = state.get("rows", np.empty(0)), state.get("words", np.empty(0)).tolist()
+        starts = np.flatnonzero(np.diff(rows, prepend=-1)).tolist()
+        for first, after in pairwise([*starts, len(codes)]):
+            self._add(int(rows[first]), tuple(codes[first:after]))
 
 
-def _codes(name: str) -> list[int]:
-    """The words of a name as numbers, each once, in their order."""
-    return list(dict.fromkeys(crc32(word.encode()) for word in words(name)))
+def _codes(name: str) -> tuple[int, ...]:
+    """The words that say what a product is, as numbers, each once, in their order; colours and sizes only tell variants
+    of it apart."""
+    return tuple(dict.fromkeys(crc32(word.encode()) for word in thing(words(name))))
