@@ -28,6 +28,12 @@ TRUTH = {
 }
 
 
+def learn(rows):
+    columns = zip(*rows, strict=True)
+    frame = dict(zip(("basket_id", "user_id", "product", "timestamp"), map(list, columns), strict=True))
+    return omba.OMBA(dim=8, epochs=1, clues=False).fit(omba.read_baskets(pa.table(frame)), every="20d")
+
+
 @pytest.fixture(scope="module")
 def model():
     random = np.random.default_rng(2)
@@ -39,9 +45,7 @@ def model():
         basket += [product for product in TOWELS if random.random() < 0.03]
         basket += [f"w{number}" for number in random.choice(30, 2, replace=False)]
         rows += [(trip, f"u{user}", product, trip // 100) for product in basket]
-    columns = zip(*rows, strict=True)
-    frame = dict(zip(("basket_id", "user_id", "product", "timestamp"), map(list, columns), strict=True))
-    return omba.OMBA(dim=8, epochs=1, clues=False).fit(omba.read_baskets(pa.table(frame)), every="20d")
+    return learn(rows)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +81,7 @@ def test_what_was_never_sold_at_once_is_not_bought_instead_of_each_other():
             basket.append("mug" if trip < 98 * 20 else "bowl")
         basket += [f"w{number}" for number in random.choice(30, 2, replace=False)]
         rows += [(trip, f"u{trip % 50}", product, str(START + trip // 20)) for product in basket]
-    columns = dict(
-        zip(("basket_id", "user_id", "product", "timestamp"), map(list, zip(*rows, strict=True)), strict=True)
-    )
-    model = omba.OMBA(dim=8, epochs=1, clues=False).fit(omba.read_baskets(pa.table(columns)), every="20d")
+    model = learn(rows)
 
     mug, bowl = (np.array([model.row(label)]) for label in ("mug", "bowl"))
     relations = model.assortment.relations()
@@ -88,6 +89,20 @@ def test_what_was_never_sold_at_once_is_not_bought_instead_of_each_other():
     assert "bowl" not in [label for label, _ in model.substitutes("mug")]
     relations.coincidence = None
     assert relations.judge(mug, bowl).names == ["substitute"], "had they been sold at once, it would be"
+
+
+def test_what_a_season_sells_together_goes_together():
+    """Half a year nobody buys eggs; then those who do take the basket for them, nine times in ten."""
+    random, rows = np.random.default_rng(6), []
+    for trip in range(4_000):
+        basket = [f"w{number}" for number in random.choice(30, 2, replace=False)]
+        if trip > 3_400 and random.random() < 0.15:
+            basket += ["easter egg", "wicker basket"] if random.random() < 0.9 else ["easter egg"]
+        rows += [(trip, f"u{trip % 50}", product, str(START + trip // 20)) for product in basket]
+    model = learn(rows)
+
+    pair = (np.array([model.row(label)]) for label in ("easter egg", "wicker basket"))
+    assert model.assortment.relations().judge(*pair).names == ["complement"]
 
 
 def test_only_what_is_surely_one_is_told_as_a_substitute(model):

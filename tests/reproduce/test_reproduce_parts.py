@@ -101,6 +101,7 @@ def test_a_method_whose_package_is_missing_is_told_of_and_the_others_go_on(tmp_p
     assert "omba[baselines]" in skipped[Contender("item2vec")]
 
 
+@pytest.mark.thorough
 def test_a_model_learned_in_one_go_is_kept_at_each_date(tmp_path):
     scale = Scale(
         "tiny", until=(("complete-journey", "2017-01-05"),), split="2017-01-03", dates=("2017-01-02", "2017-01-04")

@@ -38,6 +38,7 @@ def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp
     assert len(omba.mine_rules(loaded, top=20)) == 20
 
 
+@pytest.mark.thorough
 def test_tasks_without_a_row_and_parts_without_a_user_are_passed_over(session: Any) -> None:
     few = omba.datasets.synthetic(baskets=30, products=120, users=3, days=3, pairs=1).baskets
     here = spark.OMBA(partitions=6, dim=8).fit(few)
@@ -63,6 +64,7 @@ def test_a_loaded_model_goes_on(session: Any, world: Baskets, tmp_path: Path) ->
         second.partial_fit(windows[0])
 
 
+@pytest.mark.thorough
 def test_evaluate_asks_before_it_learns(session: Any, world: Baskets) -> None:
     found = spark.evaluate(on_spark(session, world), windows=2, partitions=2, dim=24)
     assert 0.3 < found["omba on spark"].mrr < 1.0

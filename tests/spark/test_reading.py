@@ -68,6 +68,7 @@ def test_baskets_without_time_are_shared_out(session: Any) -> None:
         assert sum(map(len, windows)) == 300
 
 
+@pytest.mark.thorough
 def test_pair_counts_are_those_of_duckdb(session: Any, journey: Baskets) -> None:
     few = journey.between(None, "2017-01-06")
     ours = on_spark(session, few)

@@ -16,15 +16,16 @@ def test_a_second_holder_is_refused_and_told_who_holds_it(tmp_path):
     Lock(tmp_path, "learns into").release()
 
 
-def test_a_holder_that_has_ended_is_waited_for(tmp_path):
+@pytest.mark.parametrize("known", [True, False])
+def test_a_holder_that_has_ended_or_said_nothing_yet_is_waited_for(tmp_path, known):
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
     first = Lock(tmp_path, "learns into")
-    (tmp_path / "lock").write_text(f"process {ended.stdout.decode().strip()}\n")
+    (tmp_path / "lock").write_text(f"process {ended.stdout.decode().strip()}\n" if known else "")
     threading.Timer(0.3, first.release).start()
     Lock(tmp_path, "learns into").release()
 
 
-@pytest.mark.parametrize("holder", ["", "process", "process 99999999999999999999", "process ²", "\x00"])
+@pytest.mark.parametrize("holder", ["process", "process 99999999999999999999", "process ²", "\x00"])
 def test_a_holder_nobody_knows_is_not_waited_for(tmp_path, holder, monkeypatch):
     monkeypatch.setattr("omba.store.lock.time.sleep", lambda seconds: pytest.fail("it waited"))
     with Lock(tmp_path, "learns into"):

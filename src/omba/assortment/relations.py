@@ -137,8 +137,8 @@ class Relations:
     categories
         A number for the category of each product, −1 where it has none.
     coincidence
-        Tells how much more often the products of pairs meet because of when they are sold: what was never there at
-        once is not bought instead of each other. None where no days are known.
+        Tells how much more or less often the products of pairs meet because of when they are sold; less counts: what
+        was never there at once is not bought instead of each other. None where no days are known.
     """
 
     def __init__(
@@ -179,7 +179,10 @@ class Relations:
         """Baskets with both that habits alone would make."""
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
         evenly = np.asarray(habit + others / self.baskets)
-        return evenly if self.coincidence is None else evenly * self.coincidence(a, b)
+        if self.coincidence is None:
+            return evenly
+        # Products of one season are not expected together for it: that they share it is part of what they are.
+        return evenly * np.minimum(self.coincidence(a, b), 1.0)
 
     def _chance(self, a: Rows, b: Rows) -> Floats:
         """Customers of both that chance alone would bring."""

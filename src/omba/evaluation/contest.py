@@ -77,8 +77,10 @@ def evaluate(
     >>> sorted(row["method"] for row in found.to_dicts())
     ['lift', 'pop']
     """
-    if seeds < 1 or seed < 0:
-        raise InputError(f"seed is {seed} and seeds {seeds}: give 0 or more, and 1 or more")
+    if seed < 0:
+        raise InputError(f"seed is {seed}: give 0 or more")
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}: give 1 or more")
     factories = _factories(methods)
     asked_for, notes = adapt(baskets, make_task(task, {"windows": windows, "negatives": negatives, **asking}))
     chosen = range(seed, seed + seeds)

@@ -13,6 +13,7 @@ will bring, by the same weeks a year ago, is told by `outlook`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,19 +132,7 @@ class Seasons:
         sold = self.sold[:, met]
         rates = (sold + EVENLY * part) / ((sold.sum(axis=1, keepdims=True) + EVENLY) * part)
         rates = np.vstack([rates, np.ones(len(met))]).astype(np.float32)
-        known = len(rates) - 1
-
-        def of_pairs(a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]) -> Floats:
-            found = np.ones(len(a))
-            if not len(met):
-                return found
-            for first in range(0, len(a), AT_ONCE):
-                some = slice(first, first + AT_ONCE)
-                left, right = rates[np.minimum(a[some], known)], rates[np.minimum(b[some], known)]
-                found[some] = np.einsum("ij,ij,j->i", left, right, part)
-            return found
-
-        return of_pairs
+        return partial(_coincide, rates, part)
 
     def of_groups(self, groups: Sequence[NDArray[np.integer[Any]]]) -> list[str]:
         """The season of the products of each group taken as one, "" where there is none."""
@@ -228,3 +217,15 @@ def name(start: int, length: int) -> str:
         MONTHS[min((place % FORTNIGHTS * DAYS + DAYS // 2) * 12 // 365, 11)] for place in (start, start + length - 1)
     )
     return first if first == last else f"{first}–{last}"
+
+
+def _coincide(
+    rates: NDArray[np.float32], part: Floats, a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]
+) -> Floats:
+    """Σ w_f r_af r_bf of each pair; the last row of the rates is for products that were not met."""
+    found, unmet = np.ones(len(a)), len(rates) - 1
+    for first in range(0, len(a) if len(part) else 0, AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        left, right = rates[np.minimum(a[some], unmet)], rates[np.minimum(b[some], unmet)]
+        found[some] = np.einsum("ij,ij,j->i", left, right, part)
+    return found

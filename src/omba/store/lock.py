@@ -14,7 +14,8 @@ from omba.errors import StoreError
 FILE = "lock"
 """The file in a folder that is held."""
 LEAVING = 5.0
-"""Seconds a lock is waited for whose holder is gone: a process that was killed may take a moment to let go."""
+"""Seconds a lock is waited for whose holder is gone, or had no time to say who it is: a process that was killed may
+take a moment to let go."""
 
 
 class Lock:
@@ -42,7 +43,7 @@ class Lock:
         until = time.monotonic() + LEAVING
         while not _take(self.handle):
             holder = os.pread(self.handle, 32, 0).decode(errors="replace").strip()
-            if _has_ended(holder) and time.monotonic() < until:
+            if (not holder or _has_ended(holder)) and time.monotonic() < until:
                 time.sleep(0.02)
                 continue
             os.close(self.handle)
