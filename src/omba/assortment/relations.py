@@ -177,12 +177,16 @@ class Relations:
 
     def _expectation(self, a: Rows, b: Rows, habit: Floats) -> Floats:
         """Baskets with both that habits alone would make."""
-        others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
-        evenly = np.asarray(habit + others / self.baskets)
+        evenly = self._evenly(a, b, habit)
         if self.coincidence is None:
             return evenly
         # Products of one season are not expected together for it: that they share it is part of what they are.
         return evenly * np.minimum(self.coincidence(a, b), 1.0)
+
+    def _evenly(self, a: Rows, b: Rows, habit: Floats) -> Floats:
+        """The same if both had been sold all the time, which is never less."""
+        others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
+        return np.asarray(habit + others / self.baskets)
 
     def _chance(self, a: Rows, b: Rows) -> Floats:
         """Customers of both that chance alone would bring."""
@@ -208,7 +212,7 @@ class Relations:
         habit, customers = self.habits.with_all(row)
         others = np.arange(len(self.counts), dtype=np.int64)
         same = np.full(len(others), row)
-        expected = self._expectation(same, others, habit)
+        expected = self._evenly(same, others, habit)
         told = expected * self._typical[0](expected) >= SILENT
         kept = np.flatnonzero(told | (np.asarray(self.pairs(same, others)) > 0))
         return kept, self._judge(same[kept], kept, habit[kept], customers[kept])
