@@ -220,6 +220,38 @@ def hidden() -> str:
     return bars("A hidden product found among ten others (MRR)", found)
 
 
+def reliability() -> str:
+    """Chances of suggestions against how often they came true, from the table of next.md: a line for each question."""
+    size, left, bottom = 0.4, 48, 400
+    width, colours = WIDTH - 64, ("#00a08a", "#3f7fbf", "#c2703d", "#8b5fbf")
+
+    def at(promised: float, true: float) -> tuple[float, float]:
+        return left + width * promised / size, bottom - (bottom - TOP) * true / size
+
+    drawn = [f'<path d="M{left} {TOP}V{bottom}H{left + width}" fill="none" stroke="currentColor" opacity=".4"/>']
+    x, y = at(size, size)
+    drawn.append(
+        f'<path d="M{left} {bottom}L{x:.0f} {y:.0f}" stroke="currentColor" opacity=".4" stroke-dasharray="4"/>'
+    )
+    for tick in (0.1, 0.2, 0.3, 0.4):
+        x, y = at(tick, tick)
+        drawn.append(text(x, bottom + 16, f"{tick:g}", ' text-anchor="middle" font-size="11"'))
+        drawn.append(text(left - 6, y + 4, f"{tick:g}", ' text-anchor="end" font-size="11"'))
+    drawn.append(text(left + width, bottom + 32, "chance promised", ' text-anchor="end" font-size="11"'))
+    drawn.append(text(left + 8, TOP + 4, "came true", ' font-size="11"'))
+    rows = written("next.md", "| | promised, from the lowest part")
+    for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+        name, promised, true, _ = row.values()
+        dots = [at(float(a), float(b)) for a, b in zip(promised.split(), true.split(), strict=True)]
+        line = "L".join(f"{x:.0f} {y:.0f}" for x, y in dots)
+        drawn.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="1.5" opacity=".7"/>')
+        drawn += [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4" fill="{colour}"/>' for x, y in dots]
+        y = bottom - 78 + 20 * place
+        drawn.append(f'<circle cx="{left + width - 210}" cy="{y}" r="4" fill="{colour}"/>')
+        drawn.append(text(left + width - 200, y + 4, name, ' font-size="12"'))
+    return svg("Chances of suggestions, and how often they came true", bottom + 40, drawn)
+
+
 def claims() -> str:
     """How many of the paper's claims hold here, from the first table of the report."""
     holds = [row["holds"] for row in written("reproduction/report.md", "| | claim | paper | here | holds |")]
@@ -237,6 +269,7 @@ def charts() -> dict[str, str]:
     days = {name: printed("benchmarks.md", day + name) for name in ("product_type", "product_id")}
     return {
         "hidden": hidden(),
+        "reliability": reliability(),
         "claims": claims(),
         "rate-100": rate("100"),
         "rate-300": rate("300"),
