@@ -44,6 +44,65 @@ def test_charts_wait_below_the_table_until_they_are_asked_for(dashboard):
     assert dashboard.values() == {}
 
 
+LINES = """() => {
+  const table = document.querySelector(".scroller").getBoundingClientRect();
+  const [top, bottom] = [table.top, Math.min(table.bottom, innerHeight)];
+  const head = document.querySelector(".row.head").getBoundingClientRect().bottom;
+  return [...document.querySelectorAll(".body .row:not(.waiting)")].map((row) => row.getBoundingClientRect())
+    .filter((row) => row.top >= Math.max(top, head) - 1 && row.bottom <= bottom + 1).length;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "where", "lines"),
+    [("wide", "#/rules", 18), ("wide", "#/rules?charts=shown", 9), ("phone", "#/rules", 4)],
+)
+def test_charts_leave_room_for_lines_of_the_table_without_scrolling(browser, server, size, where, lines):
+    dashboard = Page(browser, server.address, size)
+    page = dashboard.open(where)
+    page.wait_for_timeout(200)
+    assert page.evaluate(LINES) >= lines
+    dashboard.context.close()
+    assert dashboard.problems == []
+
+
+def test_on_a_phone_a_table_shows_the_lift_to_expect_it_is_sorted_by(browser, server):
+    dashboard = Page(browser, server.address, "phone")
+    page = dashboard.open("#/rules?sort=expected_lift&order=desc")
+    shown = page.locator(".body .row:not(.waiting) .of-expected_lift .figure")
+    assert shown.first.is_visible()
+    lifts = [float(text.rstrip("×").replace(",", "")) for text in shown.all_text_contents()]
+    assert lifts == sorted(lifts, reverse=True)
+    dashboard.context.close()
+
+
+def test_names_in_the_table_keep_the_digit_that_tells_products_apart(dashboard, server):
+    rule = server.get("/rules", limit=1)["rules"][0]
+    told = [
+        {
+            **rule,
+            "key": f"key-{digit}",
+            "antecedents": [f"SIGN{digit}"],
+            "consequents": ["SIGN9"],
+            "antecedent_names": [f"FRENCH BLUE METAL DOOR SIGN FOR A LONG CORRIDOR OF A COUNTRY HOUSE No {digit}"],
+            "consequent_names": ["FRENCH BLUE METAL DOOR SIGN FOR A LONG CORRIDOR OF A COUNTRY HOUSE No 9"],
+        }
+        for digit in range(5)
+    ]
+    dashboard.page.route("**/rules?*", lambda route: route.fulfill(json={"total": len(told), "rules": told}))
+    page = dashboard.open("#/rules")
+    page.wait_for_selector(".body .row[data-key='key-4']")
+    cell = page.locator(".body .row[data-key='key-4'] .of-rule").bounding_box()
+    ends = page.locator(".body .row[data-key='key-4'] .end")
+    assert [text[-1] for text in ends.all_text_contents()] == ["4", "9"]
+    for place in range(2):
+        box = ends.nth(place).bounding_box()
+        assert cell["x"] <= box["x"]
+        assert box["x"] + box["width"] <= cell["x"] + cell["width"]
+    start = page.locator(".body .row[data-key='key-4'] .start").first
+    assert start.evaluate("part => part.scrollWidth > part.clientWidth"), "there is no room for the whole name"
+
+
 def test_on_a_phone_the_rules_come_first_and_the_other_filters_when_asked_for(browser, server):
     dashboard = Page(browser, server.address, "phone")
     page = dashboard.open("#/rules")

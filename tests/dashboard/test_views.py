@@ -8,6 +8,7 @@ import csv
 import shutil
 import urllib.parse
 import urllib.request
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,48 @@ def test_a_rule_that_emerged_is_not_listed_again_among_the_strongest(dashboard):
     strongest = page.locator(".strong >> nth=0").locator("a.rule").all_text_contents()
     assert len(strongest) == 12
     assert not emerged & set(strongest)
+
+
+def test_what_baskets_hold_is_called_lines_and_not_products_sold(dashboard, server):
+    page = dashboard.open("#/today")
+    facts = dict(
+        zip(
+            page.locator(".summary dt").all_text_contents(),
+            page.locator(".summary dd").all_text_contents(),
+            strict=True,
+        )
+    )
+    assert facts["lines in them"] == f"{server.get('/today')['window']['products_sold']:,}"
+    assert not any("sold" in name for name in facts)
+
+
+BARS = """async () => {
+  const { getInstanceByDom } = await import("/static/vendor/echarts-6.1.0.min.js");
+  return getInstanceByDom(document.querySelector(".plot.stream")).getOption().xAxis[0].data;
+}"""
+
+
+def test_bars_are_called_by_the_time_they_cover_so_december_reads_december(dashboard, server):
+    told = server.get("/today")
+    series = [
+        {"at": at, "baskets": 100} for at in ("2010-01-01T00:00:00", "2010-02-01T00:00:00", "2010-03-01T00:00:00")
+    ]
+    dashboard.page.route("**/today", lambda route: route.fulfill(json={**told, "series": series}))
+    page = dashboard.open("#/today")
+    page.wait_for_selector(".plot.stream canvas")
+    assert page.evaluate(BARS) == ["Dec 2009", "Jan 2010", "Feb 2010"]
+
+
+@pytest.mark.parametrize("where", ["#/today", "#/rules", "#/map"])
+def test_the_header_is_one_line_on_a_laptop(dashboard, where):
+    page = dashboard.open(where)
+    page.wait_for_selector("#timeline output:not(:empty)")
+    boxes = page.locator(".top > *").evaluate_all("all => all.map((one) => one.getBoundingClientRect().toJSON())")
+    assert max(box["top"] for box in boxes) < min(box["bottom"] for box in boxes)
+    assert all(left["right"] <= right["left"] for left, right in pairwise(boxes))
+    inside = page.locator("#timeline > *").evaluate_all("all => all.map((one) => one.getBoundingClientRect().toJSON())")
+    timeline = boxes[-2]
+    assert all(timeline["left"] - 1 <= box["left"] <= box["right"] <= timeline["right"] + 1 for box in inside)
 
 
 def test_slash_searches_and_enter_opens_the_product(dashboard):
@@ -147,6 +190,21 @@ def test_the_map_is_coloured_by_neighbourhood_where_that_is_chosen(dashboard, se
     assert dashboard.values() == {"by": ["neighbourhood"]}
 
 
+def test_where_there_is_no_category_the_map_is_coloured_by_neighbourhood_and_names_them(dashboard, server):
+    told = server.get("/map")
+    plain = {**told, "departments": ["other"], "department": [0] * len(told["products"])}
+    dashboard.page.route("**/map", lambda route: route.fulfill(json=plain))
+    page = dashboard.open("#/map")
+    page.wait_for_selector(".legend[aria-label=Neighbourhoods] li >> nth=1")
+    assert not page.is_visible("[aria-label='Colour by']")
+    dots = page.locator(".legend .dot").evaluate_all("all => all.map((dot) => dot.style.background)")
+    assert len(set(dots)) == len(dots) > 1
+    names = page.locator(".legend button > span:nth-child(2)").all_text_contents()
+    assert len(set(names)) == len(names)
+    words = {word for product in told["products"] for word in product.lower().split()}
+    assert all(word.strip(",") in words for name in names for word in name.removeprefix("around ").lower().split())
+
+
 def test_a_click_on_a_point_of_the_map_chooses_it(dashboard):
     page = dashboard.open("#/map")
     page.wait_for_timeout(200)
@@ -160,6 +218,9 @@ def test_a_click_on_a_point_of_the_map_chooses_it(dashboard):
                 page.mouse.up()
                 page.wait_for_selector(".card h2")
                 assert page.text_content(".card h2") == name
+                page.wait_for_timeout(500)
+                page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                assert not page.is_visible(f".floating:has-text('{name}')"), "its name stands beside it already"
                 return
     pytest.fail("no point of the map was under any of 144 places")
 

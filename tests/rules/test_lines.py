@@ -121,10 +121,15 @@ def test_model_families_is_a_table(model):
 
 def test_a_family_line_tells_what_to_expect_of_the_next_period_in_an_interval():
     shop = omba.datasets.planted_shop(baskets=3_000, days=300)
-    given = mining_input(omba.OMBA(dim=8, epochs=1, clues=False).fit(shop.baskets, every="7d"))
-    lines = family_lines(given)
+    model = omba.OMBA(dim=8, epochs=1, clues=False).fit(shop.baskets, every="7d")
+    lines = family_lines(mining_input(model))
 
     for line in lines:
         assert line.expected_baskets_low < line.expected_baskets < line.expected_baskets_high
         assert line.expected_revenue_low < line.expected_revenue < line.expected_revenue_high
         assert line.expected_baskets < 2 * line.sold / 3, "the next period is a third as long as the past"
+
+    table = model.families().to_pylist()
+    for line, row in zip(lines, table, strict=True):
+        assert {"revenue", "expected_baskets_low", "expected_revenue_high", "season"} <= row.keys()
+        assert {name: line.to_dict()[name] for name in row} == row

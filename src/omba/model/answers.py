@@ -245,14 +245,16 @@ class Answers(Entities):
         """Products that are variants of one thing or a set sold as one, a row a family, those that sell most first.
 
         `family` is its number, `name` what its members share, `size` how many products it has, `sold` how many
-        baskets they were in, `products` which they are.
+        baskets they were in, `revenue` what they brought in, `expected_baskets` and `expected_revenue` those of the
+        next period, with `_low` and `_high` the ends of the 90% interval, `season` the months in which most of them
+        are sold, `products` which they are. What is not known, without prices or days, is null.
 
         >>> from omba import OMBA
         >>> model = OMBA(dim=16).fit([["pasta", "sauce"], ["soap", "brush"]] * 200, every=50)
-        >>> model.families().column_names
-        ['family', 'name', 'size', 'sold', 'products']
+        >>> model.families().column_names[:4], model.families().column_names[-1]
+        (['family', 'name', 'size', 'sold'], 'products')
         """
-        return self.assortment.families().table()
+        return self.assortment.family_table()
 
     def substitutes(self, product: Label, n: int = 10) -> list[tuple[Label, float]]:
         """The n products that are likeliest bought instead of one, each with the probability that it is.

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from omba.assortment.expected_sales import EXPECTED, UNKNOWN, expected_sales, revenue
 from omba.assortment.families import FEWEST, Families, find_families
 from omba.assortment.habits import BuyingHabits
 from omba.assortment.name_groups import NameGroups
@@ -64,6 +65,22 @@ class Assortment:
                 (lambda a, b: habits.pairs(a, b)[1]) if len(habits.visits) else None,
             )
         return self._families
+
+    def family_table(self) -> pa.Table:
+        """The families, a row each, with what they brought in and what is to be expected of the next period."""
+        families, model = self.families(), self.model
+        table, members, counts = families.table(), families.members, families.counts
+        amounts, outlook = model.prices.amounts if model.prices.known else None, model.seasons.outlook()
+        ahead = [UNKNOWN] * len(members)
+        if outlook.met:
+            ahead = expected_sales(members, counts, outlook.sales_change, outlook.sales_spread(members), amounts)
+        brought = [revenue(rows, counts, amounts) for rows in members]
+        more = {"revenue": brought, **{name: [one[k] for one in ahead] for k, name in enumerate(EXPECTED)}}
+        place = table.num_columns - 1
+        for name, column in more.items():
+            table = table.add_column(place, name, pa.array(column, pa.float64()))
+            place += 1
+        return table.add_column(place, "season", pa.array(outlook.seasons_of(members), pa.string()))
 
     def relations(self) -> Relations:
         """What the products of the model as it is are to each other."""

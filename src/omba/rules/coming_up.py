@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.expected_sales import NINE_IN_TEN
 from omba.baskets import Label
 from omba.errors import SettingError
 from omba.rules.catalogue import SalesOutlook
 from omba.rules.lines import best_of_each, choose_lines
 from omba.rules.mining_input import MiningInput
 from omba.rules.rule_status import FEW
-from omba.rules.worth import NINE_IN_TEN
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]

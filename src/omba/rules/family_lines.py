@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.expected_sales import UNKNOWN, Expectation, expected_sales, revenue
 from omba.assortment.families import FEWEST, Families
 from omba.baskets import Label
 from omba.rules.mining_input import MiningInput
-from omba.rules.worth import NINE_IN_TEN, PERIOD
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-Expectation = tuple[float | None, float | None, float | None, float | None, float | None, float | None]
-"""Baskets and revenue of the next period, each with both ends of its interval."""
 
 DEVIATIONS = 3.0
 """Partners are compared by the low end of their lift, so many deviations of a Poisson count below it."""
@@ -111,7 +108,7 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
                 name,
                 len(rows),
                 int(given.counts[rows].sum()),
-                revenue(given, rows),
+                revenue(rows, given.counts, given.catalogue.amounts),
                 *ahead[number],
                 seasons[number],
                 float(low[number]) if together else None,
@@ -123,35 +120,13 @@ def family_lines(given: MiningInput, text: str = "") -> list[FamilyLine]:
     return lines
 
 
-def revenue(given: MiningInput, rows: Rows) -> float | None:
-    """What some products brought in so far; None where no price of them is known."""
-    amounts = given.catalogue.amounts
-    if amounts is None or not np.isfinite(amounts[rows]).any():
-        return None
-    return float(np.nansum(given.counts[rows] * amounts[rows]))
-
-
 def expectations(given: MiningInput, groups: Sequence[Rows]) -> list[Expectation]:
-    """Baskets with the products of each group, added up, and what they bring in, in the next period: each with both
-    ends of the 90% interval. Where it lies and how wide it is, the same forecast of the last months tells, and the
-    chance in a count. None where no days are known."""
-    outlook, amounts = given.catalogue.outlook, given.catalogue.amounts
+    """What is to be expected of the products of each group in the next period; None where no days are known."""
+    outlook = given.catalogue.outlook
     if outlook is None or not outlook.met:
-        return [(None, None, None, None, None, None)] * len(groups)
-    change, spread = outlook.sales_change, outlook.sales_spread(groups)
-    change = np.append(change, np.ones(max(len(given.counts) - len(change), 0)))
-    sales = PERIOD * given.counts * change[: len(given.counts)]
-    found: list[Expectation] = []
-    for rows, (least, middle, most) in zip(groups, spread.tolist(), strict=True):
-        baskets, down, up = float(sales[rows].sum()) * middle, np.log(middle / least), np.log(most / middle)
-        noise = NINE_IN_TEN**2 / (baskets + 1.0)
-        ends = np.exp([0.0, -np.sqrt(down**2 + noise), np.sqrt(up**2 + noise)])
-        counted = (baskets * ends).tolist()
-        if amounts is None or not np.isfinite(amounts[rows]).any():
-            found.append((*counted, None, None, None))
-            continue
-        found.append((*counted, *(middle * float(np.nansum(sales[rows] * amounts[rows])) * ends).tolist()))
-    return found
+        return [UNKNOWN] * len(groups)
+    spread = outlook.sales_spread(groups)
+    return expected_sales(groups, given.counts, outlook.sales_change, spread, given.catalogue.amounts)
 
 
 def _spread(families: Families, left: Rows, right: Rows, lift: Floats) -> tuple[Floats, Floats]:

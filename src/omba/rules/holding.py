@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.expected_sales import NINE_IN_TEN, PERIOD
 from omba.rules.order import LOW_END, rank_numbers
-from omba.rules.worth import NINE_IN_TEN, PERIOD
 
 if TYPE_CHECKING:
     from omba.rules.rules import Rules

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.assortment.expected_sales import NINE_IN_TEN, PERIOD
+
 if TYPE_CHECKING:
     from omba.rules.rules import Rules
 
@@ -25,10 +27,6 @@ MONEY = ("revenue", "expected_baskets", "expected_revenue")
 ENDS = tuple(f"{name}_{end}" for name in MONEY[1:] for end in ("low", "high"))
 WORTH = (*MONEY, *ENDS)
 """The columns of what a rule is worth, and both ends of the 90% interval of what is expected."""
-NINE_IN_TEN = 1.645
-"""Deviations on either side in which nine of ten lie."""
-PERIOD = 1 / 3
-"""Baskets of the next period over those learned."""
 
 
 def worth(name: str, count: NDArray[Any], chance: Floats, lift: Callable[[str], NDArray[Any]], spent: Floats) -> Floats:

@@ -74,3 +74,26 @@ test("a name is written where no other is, or where it is due", () => {
   equal(room.take(60, 20, 140, 40, true), true);
   equal(room.take(-30, 190, 20, 230), true);
 });
+
+// The names that are written when a cloud is drawn, in that order.
+function written(made) {
+  const names = [], text = made.text.bind(made);
+  made.paint({ colours: [0x17627a, 0x2d55b4], visible: () => true, paper: 0xffffffff, ink: "#000", halo: "#fff" });
+  made.home = made.camera.scale;
+  made.text = (name, ...more) => (names.push(name), text(name, ...more));
+  made.draw();
+  return names;
+}
+
+test("the name of a chosen point is written once, and so are those of its nearest", () => {
+  const made = cloud();
+  equal(written(made).sort(), ["a", "b", "c", "d"]);
+  Object.assign(made, { chosen: 1, lines: [[1, 0, 0.9], [1, 1, 0.5]] });
+  equal(written(made), ["c", "b", "d", "a"]);
+});
+
+test("neighbourhoods are named where they lie, before the best sellers", () => {
+  const made = cloud();
+  made.titles = [{ title: "tea, cup", x: 8, y: 0, group: 0 }, { title: "christmas, tree", x: 2, y: 4, group: 1 }];
+  equal(written(made).slice(0, 2), ["tea, cup", "christmas, tree"]);
+});

@@ -223,9 +223,10 @@ export class MapView {
 
   hover(px, py) {
     const i = this.groups ? this.cloud.find(px, py) : -1;
-    this.tip.hidden = i < 0;
+    // The chosen product's name stands beside it already.
+    this.tip.hidden = i < 0 || i === this.cloud.chosen;
     this.canvas.style.cursor = i < 0 ? "grab" : "pointer";
-    if (i < 0) return;
+    if (this.tip.hidden) return;
     learn(this.cloud.ids[i], this.cloud.names[i]);
     fill(this.tip, h("b", {}, label(this.cloud.ids[i])), h("div.soft", {}, this.groups.names[this.cloud.group[i]]));
     const [x, y] = this.cloud.screen(i);
