@@ -9,8 +9,9 @@ it was not, those weeks left out in which the partner was cheap itself. Beside i
     python benchmarks/price_moves.py --pairs 400 --out prices.json
 
 The error is of a bootstrap over the products whose price moved. `clear_share` is of the pairs whose change is beyond
-its own error. `labelled` is how many pairs have the relation, of all that are looked at. `own` is the test's own check:
-how often a product's own sales rise when it is cheap.
+its own error. `power` is how likely a true share of 0.65 (substitutes) or 0.60 (complements) would be told from the 0.5
+of a coin, one-sided at 5%, with that error. `labelled` is how many pairs have the relation, of all that are looked at.
+`own` is the test's own check: how often a product's own sales rise when it is cheap.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 import omba
 from omba.model import OMBA
@@ -32,6 +34,8 @@ CHEAP, USUAL = 0.8, 0.95
 CHEAP_WEEKS, USUAL_WEEKS, SOLD = 2, 6, 25
 """Weeks of each kind that a product must have, and baskets that both must be in over the weeks that judge."""
 
+BARS = {-1: 0.65, 1: 0.60}
+"""The share of right signs that substitutes and complements should have."""
 CLEAR = 1.645
 """A change beyond so many of its errors is clear: of a change of none, one in ten is."""
 
@@ -103,6 +107,7 @@ def judge(test: PriceTest, a: NDArray[np.int64], b: NDArray[np.int64], sign: int
         "pairs": len(known),
         "share": float(right_signs.mean()),
         "error": float(np.std(shares)),
+        "power": float(ndtr((BARS[sign] - 0.5) / np.std(shares) - CLEAR)),
         "clear_pairs": int(clear.sum()),
         "clear_share": float(right_signs[clear].mean()) if clear.any() else float("nan"),
     }

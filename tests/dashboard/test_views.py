@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from python_calamine import CalamineWorkbook
 
 from shopfront import VIEWS, Page, wait_for_total
 
@@ -281,6 +282,20 @@ def test_what_is_on_screen_goes_into_a_csv_file(dashboard, server, tmp_path):
     assert len(rows) == told["total"]
     assert [float(row["lift"]) for row in rows] == [rule["lift"] for rule in told["rules"]]
     assert rows[0]["antecedents"] == ", ".join(told["rules"][0]["antecedents"])
+
+
+def test_what_is_on_screen_goes_into_an_excel_file(dashboard, server, tmp_path):
+    page = dashboard.open("#/rules?min_lift=3&status=observed")
+    path = download(page, "Excel", tmp_path)
+    assert path.name == "omba-rules.xlsx"
+    told = server.get("/rules", min_lift=3, status="observed", sort="expected_lift_low", order="desc", limit=1000)
+    sheet = CalamineWorkbook.from_path(path).get_sheet_by_name("rules").to_python()
+    head, rows = sheet[0], [dict(zip(sheet[0], row, strict=True)) for row in sheet[1:]]
+    assert len(rows) == told["total"]
+    assert [row["lift"] for row in rows] == pytest.approx([rule["lift"] for rule in told["rules"]])
+    assert rows[0]["antecedents"] == ", ".join(told["rules"][0]["antecedents"])
+    assert head[-1] == "interval"
+    assert rows[0]["interval"].strip()[0] in "├●"
 
 
 @pytest.mark.parametrize("view", ["today", "rules", "product", "map", "basket"])

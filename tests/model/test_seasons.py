@@ -77,3 +77,22 @@ def test_seasons_go_on_where_they_were_saved() -> None:
         rows = sold_on(day, START + 400)
         copy.learn(np.array([0, len(rows)]), np.array(rows, np.int32), np.array([day]), 5)
     assert np.array_equal(whole.sold[:NEW], copy.sold[:NEW])
+
+
+def sold_in(swing: range) -> Seasons:
+    """Forty products of 60 baskets a fortnight each for eighteen fortnights; in some of these half of them sell three
+    times as much and half a third."""
+    seasons, rng = Seasons(), np.random.default_rng(1)
+    for fortnight in range(18):
+        factor = np.where(np.arange(40) % 2, 3.0, 1 / 3) if fortnight in swing else np.ones(40)
+        seasons.count(START + 14 * fortnight, rng.poisson(60 * factor), 3_000)
+    return seasons
+
+
+def test_how_far_sales_of_groups_may_swing_is_told_by_all_the_time_so_far() -> None:
+    groups = [np.array([row]) for row in range(40)]
+    calm, swung = (sold_in(swing).outlook().sales_spread(groups) for swing in (range(0), range(5, 8)))
+    assert np.all((calm > 0.8) & (calm < 1.2))
+    # The last quarter was calm, and earlier ones were not.
+    assert swung[:, 0].max() < 0.7
+    assert swung[:, 2].max() > 1.2

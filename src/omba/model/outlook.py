@@ -230,30 +230,39 @@ class Outlook:
         """How sales of groups of products in a period compare with what is expected of it: the shares that one of
         twenty groups as large, half of them and nineteen of twenty are below, a line a group.
 
-        It is what the last quarter of the time so far tells, foretold from the rest of it in the same way: assortments
-        age, so half of the groups are below a share of less than 1.
+        It is what the time so far tells: at the end of every fortnight, as if no more had been known, the last quarter
+        of the time until then is foretold from the rest of it in the same way. Assortments age, so half of the groups
+        are below a share of less than 1; and a single quarter may have been a calm one.
         """
         spread = np.tile(UNTRIED, (len(groups), 1))
         seasons = self._seasons
         order = (self.now - np.arange(self._fortnights)) % self._fortnights
         order = order[seasons.baskets[order] > 0]
-        last, before = np.split(order, [len(order) // 4])
-        if not len(last):
+        sold = seasons.sold_of(groups)
+        past = [self._foretold(sold, order[ago:]) for ago in range(len(order) - 3)]
+        if not past:
             return spread
-        sold, baskets = seasons.sold_of(groups), seasons.baskets
+        expected, share = (np.concatenate(column) for column in zip(*past, strict=True))
+        some = np.flatnonzero(expected >= STEADY)
+        if len(some) < FEW:
+            return spread
+        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], min(SIZES, len(some) // FEW))
+        told = [np.quantile(share[alike], [0.05, 0.5, 0.95]) for alike in by_size]
+        smallest = np.array([expected[alike[-1]] for alike in by_size[:-1]])
+        # Each group is of the first class whose smallest is no larger than it; the last class takes all others.
+        place = (past[0][0][:, None] < smallest[None, :]).sum(axis=1)
+        return np.asarray(np.array(told)[place])
+
+    def _foretold(self, sold: Floats, order: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
+        """What was to be expected of each group in the last quarter of some fortnights, the last one first, and what
+        came, over that."""
+        baskets = self._seasons.baskets
+        last, before = np.split(order, [len(order) // 4])
         usual = sold[:, before].sum(axis=1) / baskets[before].sum()
         late = usual * baskets[before[:LATELY]].sum()
         change = np.minimum((sold[:, before[:LATELY]].sum(axis=1) + STEADY) / (late + STEADY), 1.0)
         expected = usual * change * baskets[last].sum()
-        some = np.flatnonzero(expected >= STEADY)
-        if len(some) < FEW:
-            return spread
-        share = (sold[:, last].sum(axis=1) + 1.0) / (expected + 1.0)
-        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], min(SIZES, len(some) // FEW))
-        spread[:] = np.quantile(share[by_size[-1]], [0.05, 0.5, 0.95])
-        for alike in by_size:
-            spread[alike] = np.quantile(share[alike], [0.05, 0.5, 0.95])
-        return spread
+        return np.asarray(expected), np.asarray((sold[:, last].sum(axis=1) + 1.0) / (expected + 1.0))
 
     def going_on(self, sets: ArrayLike) -> Floats:
         """By how much baskets with each line of rows change if what sold less of late goes on so, however few baskets

@@ -17,7 +17,7 @@ import { RulesView } from "./rules.js";
 import { Search } from "./search.js";
 import { Timeline } from "./timeline.js";
 import { TodayView } from "./today.js";
-import { writeCsv, writeImage } from "./sheet.js";
+import { writeCsv, writeExcel, writeImage } from "./sheet.js";
 import * as format from "./format.js";
 import * as theme from "./theme.js";
 
@@ -136,13 +136,13 @@ function say(text, wrong = false) {
 }
 
 function header() {
-  const find = new Search({ placeholder: "Search products", label: "Search products", hint: "/",
+  const find = new Search({ placeholder: "Search", label: "Search products", hint: "/",
     find: async (text) => (await get("/products", { q: text, limit: 12 })).products,
     line: (item) => [labelOf(item), code(item.id), h("span.soft", {}, ` ${[item.category, format.plural(item.count, "basket")].filter(Boolean).join(" · ")}`)],
     choose: (item) => { location.hash = here("product", String(item.id)); root.focus({ preventScroll: true }); } });
   fill(document.getElementById("search"), find.element);
   const menu = h("div.menu", { hidden: true, id: "export-menu" },
-    h("button", { type: "button", onclick: () => save(writeCsv) }, "Table as CSV"), h("button", { type: "button", onclick: () => save(writeImage) }, "Picture as PNG"));
+    h("button", { type: "button", onclick: () => save(writeCsv) }, "Table as CSV"), h("button", { type: "button", onclick: () => save(writeExcel) }, "Table as Excel"), h("button", { type: "button", onclick: () => save(writeImage) }, "Picture as PNG"));
   const open = h("button", { type: "button", "aria-haspopup": "true", "aria-expanded": "false", "aria-controls": "export-menu", onclick: () => show(menu.hidden) }, "Export");
   const show = (on) => { menu.hidden = !on; open.setAttribute("aria-expanded", String(on)); if (on) menu.firstChild.focus(); };
   async function save(write) {

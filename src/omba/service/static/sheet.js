@@ -1,6 +1,7 @@
-// What is on screen as a file: a table as CSV, or charts and the first lines of the table as an image.
+// What is on screen as a file: a table as CSV or as an Excel workbook, or charts and the first lines of the table as an image.
 
 import { colour, FONT } from "./theme.js";
+import { workbook } from "./spreadsheet.js";
 import { parse } from "./route.js";
 import * as format from "./format.js";
 
@@ -9,6 +10,10 @@ const LINES = 25, WIDTH = 1600, EDGE = 48, LINE = 34;
 // A sheet is {name, title, note, pictures, columns, rows, shown}; `shown` are the columns an image has room for.
 export function writeCsv(sheet) {
   save(new Blob([csv(sheet)], { type: "text/csv;charset=utf-8" }), `${fileName(sheet)}.csv`);
+}
+
+export function writeExcel(sheet) {
+  save(new Blob([workbook(sheet)], { type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" }), `${fileName(sheet)}.xlsx`);
 }
 
 // With a byte order mark, by which spreadsheets know UTF-8.

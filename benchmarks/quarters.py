@@ -1,0 +1,114 @@
+"""Does what is said of a shop hold in the quarter after? Lines of rules, intervals of lifts, and families to come.
+
+    python benchmarks/quarters.py FILE --dates 2010-05-01,2010-06-01,2010-07-01,2010-08-01,2010-09-01 [--dim 100]
+
+The file is learned day by day up to each date, and judged by the 92 days from then on:
+
+- lines: of the first 100 and 50 lines of `omba rules`, how many have a lift above 5 then;
+- best, often, rare: the share of lifts that lie in their 90% interval, below and above it, and the median of shown over
+  expected, of the best thousand rules' pairs, of those seen five times or more, and of those seen less often;
+- shrunk: the mean log-likelihood of pairs seen five times or more beyond that of (1 + n) / (1 + e), with the error of a
+  bootstrap over products; and the same if both are told by how much all such pairs come together more or less often;
+- families: of those of which five baskets or more are expected, the share whose baskets lie in the 90% interval (as if
+  the quarter had a third as many baskets as were learned), below and above, and the median of what came over expected.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import omba
+from omba.evaluation.forecast_quality import coverage, forecast, random_pairs
+from omba.evaluation.period_counts import PeriodCounts, sets_of
+from omba.model import OMBA
+from omba.rules import MiningInput
+from omba.rules.from_model import mine_rules, mining_input
+from omba.rules.mine import mine
+
+DAYS, STRONG, OFTEN, DRAWS = 92, 5.0, 5, 100
+Floats = NDArray[np.float64]
+
+
+def lines(model: OMBA, given: MiningInput, after: PeriodCounts) -> dict[str, int]:
+    """How many of the first lines hold."""
+    found, first = {}, mine_rules(model, top=100)
+    for top in (100, 50):
+        rules = first.head(top)
+        parts = [after.strength(rows) for rows in sets_of(rules, given)]
+        found[f"first {top}"] = sum(int((n > STRONG * chance).sum()) for n, chance in parts)
+    return found
+
+
+def shrunk(given: MiningInput, before: PeriodCounts, after: PeriodCounts) -> str:
+    """The log-likelihood of pairs seen often beyond that of a constant prior, as it is and with the level known."""
+    a, b = random_pairs(before, after, 0)
+    n = before.together(a, b)
+    a, b, n = a[n >= OFTEN], b[n >= OFTEN], n[n >= OFTEN]
+    later, chance = after.together(a, b), after.chance(a, b)
+    means = forecast(given, before, a, b)[0], (1.0 + n) / (1.0 + before.chance(a, b))
+    levels = [float(later.sum() / (mean * chance).sum()) for mean in means]
+    plain = gain(means[0], means[1], later, chance)
+    level = gain(means[0] * levels[0], means[1] * levels[1], later, chance)
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        times = rng.poisson(1.0, max(a.max(), b.max()) + 1)
+        weight = times[a] * times[b]
+        drawn.append([(one * weight).sum() / weight.sum() for one in (plain, level)])
+    error = np.std(drawn, axis=0)
+    return f"{plain.mean():+.3f} ±{error[0]:.3f}, level known {level.mean():+.3f} ±{error[1]:.3f}"
+
+
+def gain(mean: Floats, other: Floats, later: NDArray[np.int64], chance: Floats) -> Floats:
+    """What each pair's log-likelihood gains by a mean over another."""
+    return np.asarray(later * np.log(mean / other) - chance * (mean - other))
+
+
+def families(model: OMBA, after: PeriodCounts) -> str:
+    """How often the baskets of a family lie in their interval."""
+    table = model.families()
+    middle, low, high = (np.array(table[f"expected_baskets{end}"].to_pylist()) for end in ("", "_low", "_high"))
+    sold = [after.counts.counts[rows].sum() for rows in model.assortment.families().members]
+    came = np.array(sold) * model.n_baskets / 3 / after.n
+    some = middle >= OFTEN
+    below, above = (came < low)[some].mean(), (came > high)[some].mean()
+    return f"{1 - below - above:.3f} ({below:.2f}, {above:.2f}), {np.median((came / middle)[some]):.2f} of {some.sum()}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("--dates", default="2010-05-01,2010-06-01,2010-07-01,2010-08-01,2010-09-01")
+    parser.add_argument("--dim", type=int, default=100)
+    asked = parser.parse_args()
+    baskets, model, start = omba.read_baskets(asked.file), OMBA(dim=asked.dim), None
+    for date in asked.dates.split(","):
+        for window in baskets.between(start, date).windows("1d"):
+            model.partial_fit(window)
+        start = date
+        until = str(np.datetime64(date) + np.timedelta64(DAYS, "D"))
+        given = mining_input(model)
+        before, after = (
+            PeriodCounts.of(some, given) for some in (baskets.between(None, date), baskets.between(date, until))
+        )
+        print(f"{date}: {before.n:,} baskets learned, {after.n:,} judge")
+        print("  lines that hold:", lines(model, given, after))
+        for name, one in zip(("best", "often", "rare"), covered(given, before, after), strict=True):
+            above = 1 - one.inside - one.below
+            print(
+                f"  {name}: {one.inside:.3f} ({one.below:.2f}, {above:.2f}), median {one.ratio:.2f} of {one.number:,}"
+            )
+        print("  beyond shrunk:", shrunk(given, before, after))
+        print("  families:", families(model, after), flush=True)
+
+
+def covered(given: MiningInput, before: PeriodCounts, after: PeriodCounts) -> list[Any]:
+    """The best, the often seen and the rare."""
+    return coverage(given, before, after, mine(given, 1_000), random_pairs(before, after, 0))[:3]
+
+
+if __name__ == "__main__":
+    main()
