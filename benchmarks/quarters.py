@@ -7,6 +7,8 @@ The file is learned day by day up to each date, and judged by the 92 days from t
 - lines: of the first 100 and 50 lines of `omba rules`, how many have a lift above 5 then;
 - best, often, rare: the share of lifts that lie in their 90% interval, below and above it, and the median of shown over
   expected, of the best thousand rules' pairs, of those seen five times or more, and of those seen less often;
+- counts: the mean log-likelihood of pairs seen fewer than five times, and as often, beyond that of counts alone with a
+  fitted prior;
 - shrunk: the mean log-likelihood of pairs seen five times or more beyond that of (1 + n) / (1 + e), with the error of a
   bootstrap over products; and the same if both are told by how much all such pairs come together more or less often;
 - families: of those of which five baskets or more are expected, the share whose baskets lie in the 90% interval (as if
@@ -22,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import omba
-from omba.evaluation.forecast_quality import coverage, forecast, random_pairs
+from omba.evaluation.forecast_quality import coverage, fit_prior, forecast, likelihoods, random_pairs
 from omba.evaluation.period_counts import PeriodCounts, sets_of
 from omba.model import OMBA
 from omba.rules import MiningInput
@@ -41,6 +43,14 @@ def lines(model: OMBA, given: MiningInput, after: PeriodCounts) -> dict[str, int
         parts = [after.strength(rows) for rows in sets_of(rules, given)]
         found[f"first {top}"] = sum(int((n > STRONG * chance).sum()) for n, chance in parts)
     return found
+
+
+def counted(given: MiningInput, before: PeriodCounts, after: PeriodCounts) -> str:
+    """The log-likelihood of rare and of often seen pairs beyond that of counts alone."""
+    pairs = random_pairs(before, after, 0)
+    prior = fit_prior(before.together(*pairs), before.chance(*pairs))
+    ours, peer, *_ = likelihoods(given, before, after, pairs, prior)
+    return f"{ours.log_likelihood - peer.log_likelihood:+.3f}, {ours.of_observed - peer.of_observed:+.3f}"
 
 
 def shrunk(given: MiningInput, before: PeriodCounts, after: PeriodCounts) -> str:
@@ -101,6 +111,7 @@ def main() -> None:
             print(
                 f"  {name}: {one.inside:.3f} ({one.below:.2f}, {above:.2f}), median {one.ratio:.2f} of {one.number:,}"
             )
+        print("  beyond counts:", counted(given, before, after))
         print("  beyond shrunk:", shrunk(given, before, after))
         print("  families:", families(model, after), flush=True)
 
