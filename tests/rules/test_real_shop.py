@@ -57,6 +57,17 @@ def test_the_first_rules_have_names_and_nothing_that_is_no_product(model):
     assert not NO_PRODUCTS & {*model.products}, "beyond doubt they are no products, and were left out unasked"
 
 
+def test_the_first_rules_are_between_families_and_where_they_are_real_of_what_belongs_together(model, request):
+    rules = mine_rules(model, top=20)
+    groups = model.assortment.families().groups
+    rows = [[rules.catalogue.rows[label] for label in (*a, *c)] for a, c in rules.sides]
+    assert all(len({int(groups[row]) for row in each}) == len(each) for each in rows)
+    relations = Counter(rules["relation"])
+    assert not relations["variant"]
+    if "made" not in request.node.name:
+        assert relations["complement"] >= 15, relations
+
+
 def test_no_pair_never_seen_comes_from_a_second_spelling_of_a_code(model):
     unseen = mine_rules(model, top=200, where=Filter(status="unseen"), antecedents=1, sort="expected_lift")
     counts = dict(zip(model.products, model.product_counts.tolist(), strict=True))

@@ -65,6 +65,14 @@ def test_a_loaded_model_goes_on(session: Any, world: Baskets, tmp_path: Path) ->
 
 
 @pytest.mark.thorough
+def test_digits_on_spark_mean_the_products_that_a_model_of_text_knows(session: Any) -> None:
+    known = omba.OMBA(dim=8).fit([["22423", "85123A"]] * 60, every=20)
+    learner = spark.OMBA.of(known, partitions=2)
+    for window in omba.read_baskets([[22423, 20725]] * 20).windows(10):
+        learner.partial_fit(window)
+    assert sorted(learner.products) == ["20725", "22423", "85123A"]
+
+
 def test_evaluate_asks_before_it_learns(session: Any, world: Baskets) -> None:
     found = spark.evaluate(on_spark(session, world), windows=2, partitions=2, dim=24)
     assert 0.3 < found["omba on spark"].mrr < 1.0
