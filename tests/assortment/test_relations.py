@@ -127,7 +127,8 @@ def test_what_habits_make_of_a_pair_is_the_sum_over_customers(model):
     for rows, counts, (visits, *_) in zip(memory.rows, memory.counts, memory.totals, strict=True):
         bought = {row: count for row, count in zip(rows.tolist(), counts.tolist(), strict=True) if row >= 0}
         plain += [
-            bought.get(x, 0) * bought.get(y, 0) / max(visits, 1) for x, y in zip(a.tolist(), b.tolist(), strict=True)
+            bought.get(x, 0) * bought.get(y, 0) * (visits - 1) / max(visits, 1) ** 2
+            for x, y in zip(a.tolist(), b.tolist(), strict=True)
         ]
 
     expected, customers = habits.pairs(a, b)
@@ -150,7 +151,29 @@ def test_no_likely_partner_is_passed_over(model):
         every = relations.judge(np.full(len(others), row), others)
         for place, _ in enumerate(("complement", "substitute")):
             assert set(np.flatnonzero(every.chances[:, place] >= 0.5)) == set(near[found.chances[:, place] >= 0.5])
-    assert len(relations.near_product(model.row("coffee"))[0]) < len(others)
+
+
+@pytest.fixture(scope="module")
+def strangers():
+    """Two thousand customers who came once each; one in twenty bought a lamp with a kennel, and one a thing alone."""
+    rng = np.random.default_rng(0)
+    baskets = [["lamp", "kennel"] if n % 20 == 0 else [f"t{k}" for k in rng.choice(30, 3)] for n in range(2_000)]
+    rows = [(n, n, product) for n, basket in enumerate([*baskets, ["oddity"]]) for product in dict.fromkeys(basket)]
+    columns = zip(("basket_id", "user_id", "product"), map(list, zip(*rows, strict=True)), strict=True)
+    return omba.OMBA(dim=4, epochs=1, clues=False).fit(omba.read_baskets(pa.table(dict(columns))), every=500)
+
+
+def test_customers_who_came_once_have_no_habit_that_would_explain_what_they_bought(strangers):
+    relations = strangers.assortment.relations()
+    pair = (np.array([strangers.row(name)]) for name in ("lamp", "kennel"))
+
+    assert relations.judge(*pair).names == ["complement"]
+
+
+def test_partners_that_nothing_speaks_for_are_not_looked_at(strangers):
+    relations = strangers.assortment.relations()
+
+    assert len(relations.near_product(strangers.row("oddity"))[0]) < len(strangers.products) / 2
 
 
 def test_rules_have_a_relation_and_can_be_filtered_by_it(model):

@@ -1,8 +1,10 @@
 """Habits: what customers are remembered to buy, turned round: who buys a product, how often, and on how many visits.
 
 If a customer's purchases fell on their visits at random, one who buys a on n_a and b on n_b of N visits would have both
-in n_a·n_b / N baskets. Summed over all customers that is what habits alone make of a pair. It needs no more memory than
-what is remembered of each customer anyway; of very many customers every k-th is looked at.
+in n_a·n_b / N baskets. But whoever came once has no habit: all that is known of them is the one basket, which would
+then be expected because it happened. So of N visits the part (N − 1) / N is taken to tell of habits, and the rest to be
+anybody's. Summed over all customers that is what habits alone make of a pair. It needs no more memory than what is
+remembered of each customer anyway; of very many customers every k-th is looked at.
 """
 
 from __future__ import annotations
@@ -80,8 +82,9 @@ class BuyingHabits:
         return np.diff(self.offsets)
 
     def purchases(self) -> Floats:
-        """How often each product was bought by customers who remember it."""
-        sums = np.concatenate([[0.0], np.cumsum(self.bought, dtype=np.float64)])
+        """How often each product was bought out of habit, as far as visits tell of habits."""
+        by_habit = self.bought * (1.0 - 1.0 / self.visits[self.users].astype(np.float64))
+        sums = np.concatenate([[0.0], np.cumsum(by_habit)])
         return np.asarray(self.share * np.diff(sums[self.offsets]))
 
     def pairs(self, a: Rows, b: Rows) -> tuple[Floats, Rows]:

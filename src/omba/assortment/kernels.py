@@ -49,13 +49,15 @@ def meet_pairs(
     expected: Floats,
     customers: Ints,
 ) -> None:
-    """Over the customers who buy both products of each pair: the sum of n_a·n_b / N, and how many they are."""
+    """Over the customers who buy both products of each pair: the sum of n_a·n_b / N · (N − 1) / N, and how many they
+    are."""
     for k in range(len(a)):
         i, j = offsets[a[k]], offsets[b[k]]
         last_i, last_j = offsets[a[k] + 1], offsets[b[k] + 1]
         while i < last_i and j < last_j:
             if users[i] == users[j]:
-                expected[k] += bought[i] * bought[j] / visits[users[i]]
+                n = visits[users[i]]
+                expected[k] += bought[i] * bought[j] * (n - 1.0) / (n * n)
                 customers[k] += 1
                 i += 1
                 j += 1
@@ -78,9 +80,10 @@ def meet_all(
     """The same of one product, bought by these users so often, with every product they remember."""
     for k in range(len(users)):
         user = users[k]
+        n = visits[user]
         for place in range(remembered.shape[1]):
             row = remembered[user, place]
             if row < 0:
                 break
-            expected[row] += bought[k] * counts[user, place] / visits[user]
+            expected[row] += bought[k] * counts[user, place] * (n - 1.0) / (n * n)
             customers[row] += 1
