@@ -43,9 +43,9 @@ TELLING = 0.25
 """The part of its usual sales that a product must have had at this time a year ago for them to be compared with."""
 MOVES = 1.5
 """Sales so many times the usual, or as much below, are a matter of the time of year: of others nothing is changed."""
-UNTRIED, FEW, SIZES = (0.4, 1.0, 2.5), 10, 6
-"""How sales compare with what is expected of them where fewer groups of products than this tell it, and the classes of
-size in which groups are compared."""
+UNTRIED, FEW, SIZES, QUARTERS = (0.4, 1.0, 2.5), 10, 6, 4
+"""How sales compare with what is expected of them where fewer groups of products than this tell it, the classes of size
+in which groups are compared, and how many quarters that are apart a time has."""
 LARGEST = 4.0
 """The most that sales of late may raise or lower what is expected."""
 
@@ -244,9 +244,11 @@ class Outlook:
             return spread
         expected, share = (np.concatenate(column) for column in zip(*past, strict=True))
         some = np.flatnonzero(expected >= STEADY)
-        if len(some) < FEW:
+        # Quarters that begin a fortnight apart tell much the same: all of them together tell as much as four.
+        classes = min(SIZES, int(len(some) * min(QUARTERS / len(past), 1.0)) // FEW)
+        if not classes:
             return spread
-        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], min(SIZES, len(some) // FEW))
+        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], classes)
         told = [np.quantile(share[alike], [0.05, 0.5, 0.95]) for alike in by_size]
         smallest = np.array([expected[alike[-1]] for alike in by_size[:-1]])
         # Each group is of the first class whose smallest is no larger than it; the last class takes all others.
