@@ -1,5 +1,7 @@
 """The service: every answer is what the model, its rules and its history say, asked in plain Python."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -161,6 +163,17 @@ def test_explaining_a_planted_pair_finds_the_bridge(client):
     assert "never bought together" in told["text"][0]
     assert bridge in [one["product"] for one in told["bridges"]]
     assert "on both sides" in get(client, "/explain", 422, antecedent=[a, b], consequent=a)["error"]
+
+
+def test_explaining_a_set_that_is_no_kept_rule_tells_how_often_it_was_bought(client):
+    sold = Counter(product for basket in WORLD.baskets for product in basket.products)
+    (a, _), (b, _), (c, _) = sold.most_common(3)
+    together = sum({a, b, c} <= set(basket.products) for basket in WORLD.baskets)
+    told = get(client, "/explain", antecedent=[a, b], consequent=c)["text"]
+    assert told[0].startswith(
+        f"{a} + {b} and {c} were bought together {together:,} times in {len(WORLD.baskets):,} baskets"
+    )
+    assert any(sentence.startswith(f"{b} and {c} were bought together") for sentence in told)
 
 
 def test_what_changed_is_what_the_history_says(client, history):

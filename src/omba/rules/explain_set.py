@@ -133,20 +133,26 @@ def explain_set(given: MiningInput, antecedents: Sequence[Label], consequent: La
             f"{show(target, None)} and {len(labels)} antecedents make no rule of several products: give two or more, "
             "and a consequent that is none of them"
         )
+    rule = count_set(given, labels, target)
     members, row = [given.catalogue.row(label) for label in labels], given.catalogue.row(target)
-    sets = np.array([[*members, row]], np.int64)
-    count, n_a = _count(given, sets[0].tolist()), _count(given, members)
-    n_b, n = int(given.counts[row]), given.n_baskets
     parts = []
     for size in range(1, len(members)):
         for chosen in combinations(range(len(members)), size):
             some = [members[k] for k in chosen]
             n_p, together = _count(given, some), _count(given, [*some, row])
             names = tuple(labels[k] for k in chosen)
-            parts.append(compare(names, count, n_a, together, n_p))
-    at_least = not bool(given.evidence.exact(sets)[0])
-    rule = Rule(labels, (target,), count, n_a, n_b, n, count_at_least=at_least)
+            parts.append(compare(names, rule.count, rule.n_a, together, n_p))
     return SetExplanation(rule, tuple(parts))
+
+
+def count_set(given: MiningInput, antecedents: Sequence[Label], consequent: Label) -> Rule:
+    """The rule from some products to another, with its counts as far as they are known."""
+    members, row = [given.catalogue.row(label) for label in antecedents], given.catalogue.row(consequent)
+    sets = np.array([[*members, row]], np.int64)
+    count, n_a = _count(given, sets[0].tolist()), _count(given, members)
+    at_least = not bool(given.evidence.exact(sets)[0])
+    counts = count, n_a, int(given.counts[row]), given.n_baskets
+    return Rule(tuple(antecedents), (consequent,), *counts, count_at_least=at_least)
 
 
 def _count(given: MiningInput, rows: list[int]) -> int:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from omba.baskets import Label
 from omba.rules.explain import how_often, outlook
+from omba.rules.explain_set import count_set
+from omba.rules.rule_status import status
 from omba.service.views.rule_key import key_of
 from omba.service.views.view import View
 
@@ -20,7 +24,9 @@ def explain(
     if view.pair_index is None:
         return {"text": facts(view, record), "bridges": [], "users": None, "nearest": []}
     each = [view.pair_index.explainer.explain(one, consequents[0]) for one in antecedents]
-    text = facts(view, record) if len(each) > 1 else []
+    text = (
+        [] if len(each) < 2 else set_facts(view, antecedents, consequents[0]) if record is None else facts(view, record)
+    )
     for one in each:
         text += one.sentences()
     bridges = [bridge for one in each for bridge in one.bridges if bridge.product not in antecedents]
@@ -45,6 +51,19 @@ def explain(
         "users": min(numbers) if numbers else None,
         "nearest": seen[:BRIDGES],
     }
+
+
+def set_facts(view: View, antecedents: Sequence[Label], consequent: Label) -> list[str]:
+    """How often several products and another were bought together, in words, though it is no rule that was kept."""
+    assert view.pair_index is not None
+    rule, show = count_set(view.pair_index.given, antecedents, consequent), view.catalogue.show
+    names = f"{' + '.join(map(show, antecedents))} and {show(consequent)}"
+    if rule.count_at_least and not rule.count:
+        return [f"How often {names} were in one basket was not kept; here is each of them with {show(consequent)}."]
+    known = str(status(np.array([rule.count]))[0])
+    lift = f": lift {rule.lift:.1f}" if rule.count and not rule.count_at_least else ""
+    often = how_often(rule.count, known, rule.count_at_least)
+    return [f"{names} {often} in {view.n_baskets:,} baskets{lift} ({known})."]
 
 
 def facts(view: View, record: dict[str, Any] | None) -> list[str]:
