@@ -145,12 +145,21 @@ def _is_sets(source: Any) -> bool:
 
 
 def _frame_sets(frame: Any) -> _Sets:
-    """The sets of a frame with columns `support` and `itemsets`."""
+    """The sets of a frame with columns `support` and `itemsets`.
+
+    Products are numbered as they come as sets of one, and stand in that order in each set: the order of a frozenset
+    changes from one run of Python to the next.
+    """
     sets = frame["itemsets"].to_numpy(object)
     lengths = np.fromiter(map(len, sets), np.int64, len(sets))
+    alone = chain.from_iterable(sets[lengths == 1])
     flat = list(chain.from_iterable(sets))
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(flat))}
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(alone))}
+    for label in sorted(set(flat) - numbers.keys(), key=lambda label: (str(type(label)), str(label))):
+        numbers[label] = len(numbers)
     items = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat))
+    keys = np.repeat(np.arange(len(sets)), lengths) * len(numbers) + items
+    items = (np.sort(keys) % max(1, len(numbers))).astype(np.int32)
     table = _Sets(np.append(0, np.cumsum(lengths)), items, frame["support"].to_numpy(np.float64), list(numbers))
     table.ready = sets
     return table
