@@ -2,9 +2,10 @@
 
 Mining looks at every pair that was ever counted. From one day to the next few of them change: those bought that day.
 So between two looks over everything only two kinds of pairs are scored: those that stood among the best at the last
-look, and those bought together since. What a look would have found besides is a pair nobody bought, whose products
-rose by other products' sales; the next look finds it. Of the sets of three, those that made the best rules at the last
-look are tested again.
+look, and those bought together since. The low end of what is expected of a pair rises at once from nearly nothing to
+a basket's worth where its products sell a little better, whoever buys them; so pairs that would be among the best if
+their products sold well are kept as well. Of the sets of three, those that made the best rules at the last look are
+tested again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from omba.baskets import Baskets
 from omba.errors import SettingError
@@ -25,7 +26,7 @@ from omba.rules.from_model import mining_input
 from omba.rules.grow import standing_sets, triples_once
 from omba.rules.hashing import Hashing
 from omba.rules.mine import mine
-from omba.rules.mining_input import POOL, MiningInput
+from omba.rules.mining_input import POOL, Expected, LiftForecast, MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
 from omba.rules.scope import Scope
@@ -38,8 +39,11 @@ Keys = NDArray[np.int64]
 """Pairs of rows packed into one number each."""
 
 STANDING = 5
-"""Pairs kept for each rule asked for. Thirty days after the last look at Complete Journey, 997 of 1,000 rules between
-product types were those of a look over everything, and twenty days after it 995 between products."""
+"""Pairs kept for each rule asked for."""
+HOPEFUL = 20
+"""Pairs kept for each rule asked for that would be among the best if their products sold well."""
+WELL = 2.0
+"""To sell well: twice as often as in all the time so far."""
 
 
 class Standing:
@@ -79,7 +83,7 @@ class Standing:
                 "give 1 or more of each"
             )
         self.top, self.every, self.antecedents, self.min_count = top, every, antecedents, min_count
-        self._keys = np.empty(0, np.int64)
+        self._keys = self._hopeful = np.empty(0, np.int64)
         self._sets, self._highest = np.empty((0, 3), np.int64), 0.0
         self._hashing: Hashing | None = None
         self._age = 0
@@ -130,7 +134,9 @@ class Standing:
     def _look(self, given: MiningInput, scope: Scope) -> Rules:
         """What mining finds among all pairs. Those that stand are kept, for the windows that follow."""
         self._hashing, self._age = given.choose(), 0
-        most = min(STANDING * max(POOL, self.top), scope.pairs)
+        most, hopeful = (min(times * max(POOL, self.top), scope.pairs) for times in (STANDING, HOPEFUL))
+        well = best_observed(_selling_well(given), scope, DEFAULT_ORDER, hopeful)
+        self._hopeful = _union(*([_pack(one.antecedents[:, 0], one.consequent) for one in well] or [self._keys[:0]]))
         if not self._keep(best_observed(given, scope, DEFAULT_ORDER, most)):
             # Too few were bought together so far: the nearest pairs have to fill up the table, and again next time.
             self.forget()
@@ -149,18 +155,44 @@ class Standing:
         """Keep the pairs that stand; whether there are enough of them for a table."""
         enough = bool(found) and len(found[0]) >= self.top
         if enough:
-            self._keys = np.sort(_pack(found[0].antecedents[:, 0], found[0].consequent))
+            self._keys = _union(self._hopeful, _pack(found[0].antecedents[:, 0], found[0].consequent))
         return enough
 
 
-def _union(some: Keys, others: Keys) -> Keys:
+def _union(*some: Keys) -> Keys:
     """All keys, each once."""
-    keys = np.sort(np.concatenate([some, others]))
+    keys = np.sort(np.concatenate(some))
     return np.asarray(keys[np.diff(keys, prepend=-1) != 0])
 
 
 def _pack(left: NDArray[np.integer], right: NDArray[np.integer]) -> Keys:
     return np.asarray((np.minimum(left, right).astype(np.int64) << 32) | np.maximum(left, right))
+
+
+class _SellingWell:
+    """A forecast for products that sell well, whatever their sales of late.
+
+    Parameters
+    ----------
+    forecast
+        The forecast as it is.
+    """
+
+    def __init__(self, forecast: LiftForecast) -> None:
+        self._forecast = forecast
+        self.judged, self.interval, self.season = forecast.judged, forecast.interval, forecast.season
+
+    def expect(
+        self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
+    ) -> Expected:
+        mean, _, _ = self._forecast.expect(cosine, n_ab, n_a, n_b, n, a, b)
+        more = np.asarray(n_ab, np.float64) + 1.0
+        return mean, *self._forecast.interval(mean, more, n_a, n_b, n, WELL)
+
+
+def _selling_well(given: MiningInput) -> MiningInput:
+    """The input with what could be expected if all products sold well."""
+    return given if given.forecast is None else replace(given, forecast=_SellingWell(given.forecast))
 
 
 def _narrow(given: MiningInput, keys: Keys) -> MiningInput:
