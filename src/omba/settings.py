@@ -81,7 +81,7 @@ SETTINGS = {
         Setting(
             "pairs",
             4_000_000,
-            "pair counts kept as evidence for rules; of triples, three quarters as many, up to 3 million",
+            "pair counts kept as evidence for rules; of triples as many, up to 4 million",
             10_000,
             2**31,
         ),

@@ -12,6 +12,7 @@ from itemset_oracle import frequent
 from omba.baskets import Baskets
 from omba.errors import InputError
 from omba.rules import frequent_sets
+from omba.rules import productive as productive_module
 from omba.rules.catalogue import Catalogue
 from omba.rules.counts import Counts
 from omba.rules.frequent_sets import FrequentSets
@@ -19,7 +20,7 @@ from omba.rules.grow import OFTEN
 from omba.rules.measures import measure
 from omba.rules.mine import mine
 from omba.rules.mining_input import MiningInput
-from omba.rules.productive import SIGNIFICANT, tried_sets, tried_triples
+from omba.rules.productive import SIGNIFICANT, p_values, part_counts, tried_sets, tried_triples
 
 
 def lists(baskets: int = 600, products: int = 14) -> list[list[str]]:
@@ -166,3 +167,34 @@ def test_without_evidence_the_rules_of_the_stream_are_those_of_exact_counts():
     assert sorted(map(str, ours)) == sorted(map(str, exact))
     assert sorted(ours["count"]) == sorted(exact["count"])
     assert not ours.at_least.any()
+
+
+def test_the_three_tails_of_a_triple_are_the_six_tests_of_its_directions():
+    rng = np.random.default_rng(0)
+    # Who buys much buys everything with everything.
+    bought = rng.random((400, 12)) < 0.6 * rng.random((400, 1)) ** 2
+    sets = np.array(list(combinations(range(12), 3)))
+
+    def count_of(rows):
+        return np.array([bought[:, row].all(axis=1).sum() for row in rows])
+
+    count, parts = count_of(sets), part_counts(bought.sum(axis=0), sets, count_of)
+    p, whole = p_values(count, parts, 3), np.ones((3, len(sets)))
+    for c in range(3):
+        a, b = (k for k in range(3) if k != c)
+        tails = [
+            measure("fishers_p", count, parts[a, b], parts[tuple(sorted((part, c)))], parts[part,]) for part in (a, b)
+        ]
+        whole[c] = np.max(tails, axis=0)
+    small = whole <= SIGNIFICANT
+    assert 0 < small.sum() < small.size / 2
+    assert np.allclose(p[small], whole[small], rtol=1e-9)
+    assert (p[~small] > SIGNIFICANT).all()
+
+
+def test_more_triples_than_one_thread_tests_at_a_time_are_all_tested(monkeypatch):
+    rows = market(3, planted=6)
+    found = rules_of(rows)
+    monkeypatch.setattr(productive_module, "AT_ONCE", 100)
+    assert rules_of(rows) == found
+    assert len(found) >= 5

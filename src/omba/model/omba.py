@@ -94,7 +94,7 @@ class OMBA(Estimator, Answers):
     clues
         Weigh the clues of a score online; False is the paper's sum of two cosines.
     pairs
-        Pair counts kept as evidence for rules; of triples, three quarters as many, up to 3 million; 10,000 to 2³¹.
+        Pair counts kept as evidence for rules; of triples as many, up to 4 million; 10,000 to 2³¹.
 
     >>> from omba import Baskets
     >>> baskets = Baskets.from_lists([["pasta", "sauce"], ["soap", "brush"]] * 200)

@@ -41,11 +41,11 @@ class Sets:
     Parameters
     ----------
     pairs
-        How many pairs the evidence keeps; the table of triples has room for three quarters as many.
+        How many pairs the evidence keeps; the table of triples has room for as many, up to 4 million.
     """
 
     def __init__(self, pairs: int = 4_000_000) -> None:
-        self.triples = Triples(3 * pairs // 4)
+        self.triples = Triples(pairs)
         self.members = np.empty((0, 3), np.int32)
         self.watched = np.empty(0, np.int64)
         self.since = np.empty(0, np.int64)

@@ -114,6 +114,7 @@ CHECKS: dict[str, ArrayCheck] = {
     "sets.triples": ArrayCheck("int32", (None, 3), least=0, below="products"),
     "sets.values": ArrayCheck("uint64"),
     "sets.sizes": counts(3),
+    "sets.let_go": ArrayCheck("float64", (1,)),
     "seasons.sold": ArrayCheck("float32", ("products", FORTNIGHTS), shorter=True),
     "seasons.first": ArrayCheck("int32", ("products",), shorter=True),
     "seasons.baskets": ArrayCheck("float64", (FORTNIGHTS,)),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from omba.rules.candidates import Candidates
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, PartialEvidence, Rows, TripleEvidence
-from omba.rules.frequent_sets import MOST, FrequentSets
+from omba.rules.frequent_sets import FrequentSets
 from omba.rules.mining_input import POOL, Floats, MiningInput
 from omba.rules.nearest import cosines
 from omba.rules.productive import (
@@ -26,8 +26,8 @@ from omba.rules.productive import (
     CountOf,
     best_directions,
     highest_p,
-    p_values,
     part_counts,
+    tested_sets,
     tried_sets,
     tried_triples,
 )
@@ -91,13 +91,9 @@ def counted_triples(
     sets, count = whole.triples(OFTEN)
     if not len(sets):
         return [], 0.0
-    if len(sets) > MOST:
-        # As many as exact counts would give: those in more baskets than the first that is too many.
-        often = np.flatnonzero(count > np.partition(count, -MOST - 1)[-MOST - 1])
-        sets, count = sets[often], count[often]
     left, right, _ = given.observed(OFTEN) if whole is given.evidence else whole.observed(OFTEN)
     level = 3 * tried_triples(left, right, len(given.labels)), false
-    rules, highest = productive(given, sets.astype(np.int64), count, given.evidence.itemsets, level, most)
+    rules, highest = productive(given, sets, count, given.evidence.itemsets, level, most)
     return [rules], highest
 
 
@@ -136,7 +132,7 @@ def near_sets(
 
 def productive(
     given: MiningInput,
-    sets: NDArray[np.int64],
+    sets: Rows,
     count: Rows,
     count_of: CountOf,
     level: tuple[int, float] | float,
@@ -147,18 +143,16 @@ def productive(
     `level` is how many rules were tried and how many may be there by chance, or the highest p itself. Of more than
     `most` rules, those of the highest lift are told, two standard deviations of its count below.
     """
-    size = sets.shape[1]
-    parts = part_counts(given.counts, sets, count_of)
-    p = p_values(count, parts, size)
-    highest = highest_p(p, *level) if isinstance(level, tuple) else level
-    confidence = [count / parts[tuple(k for k in range(size) if k != c)] for c in range(size)]
-    side, best = best_directions(confidence, p, highest)
+    tested = tested_sets(given.counts, sets, count, count_of)
+    highest = highest_p(tested.p, *level) if isinstance(level, tuple) else level
+    side, best = best_directions(tested, highest)
     chosen = np.flatnonzero(side >= 0)
+    side, best, chosen = side[chosen], best[chosen], tested.places[chosen]
     if len(chosen) > most:
-        lift = best[chosen] / given.counts[sets[chosen, side[chosen]]]
-        sure = lift * (1 - 2 / np.sqrt(count[chosen]))
-        chosen = np.sort(chosen[np.argpartition(-sure, most)[:most]])
-    return _direct(given, sets[chosen], count[chosen], side[chosen], best[chosen]), highest
+        sure = best / given.counts[sets[chosen, side]] * (1 - 2 / np.sqrt(count[chosen]))
+        first = np.sort(np.argpartition(-sure, most)[:most])
+        side, best, chosen = side[first], best[first], chosen[first]
+    return _direct(given, sets[chosen].astype(np.int64), count[chosen], side, best), highest
 
 
 def close_pairs(given: MiningInput, rows: Rows) -> tuple[Rows, Rows]:

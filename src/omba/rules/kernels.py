@@ -373,22 +373,49 @@ def hypergeometric_tail(n_ab, n_a, n_b, n, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def far_from_chance(k, a, b, whole):
+    """Whether k baskets with both are so many more than by chance that their tail may be small: 1.8 standard
+    deviations."""
+    mean = a * b / whole
+    return k > mean + 1.8 * math.sqrt(mean * (1.0 - a / whole) * (1.0 - b / whole))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def raise_p(count, n_a, with_part, n_p, out):
     """The higher of each p so far and that of the rule against one of its parts; 1 where it is far from small.
 
-    Of `n_p` baskets with the part, `n_a` hold all antecedents, `with_part` the consequent, and `count` both. Where they
-    are less than 1.8 standard deviations more than by chance, the tail is not worth its sum.
+    Of `n_p` baskets with the part, `n_a` hold all antecedents, `with_part` the consequent, and `count` both.
     """
     for i in range(len(out)):
         if out[i] >= 1.0:
             continue
         k, a, b, whole = float(count[i]), float(n_a[i]), float(with_part[i]), float(n_p[i])
-        mean = a * b / whole
-        deviation = math.sqrt(mean * (1.0 - a / whole) * (1.0 - b / whole))
-        if k <= mean + 1.8 * deviation:
-            out[i] = 1.0
-        else:
-            out[i] = max(out[i], tail_of(k, a, b, whole))
+        out[i] = max(out[i], tail_of(k, a, b, whole)) if far_from_chance(k, a, b, whole) else 1.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def triple_p(count, one, two, most, out):
+    """The p of the three directions of each set of three products; 1 where it is above `most`.
+
+    `one` has the baskets with each product, `two` those with the two others of each. A rule ab ⇒ c against its part a,
+    and ac ⇒ b against it, ask the same: whether b and c meet oftener than by chance among the baskets with a. So there
+    are three tails rather than six, and where two of them are not small, no direction is.
+    """
+    p = np.empty(3)
+    for i in range(len(count)):
+        k, small = float(count[i]), 0
+        for m in range(3):
+            p[m] = 1.0
+            if far_from_chance(k, float(two[(m + 1) % 3, i]), float(two[(m + 2) % 3, i]), float(one[m, i])):
+                p[m], small = 0.0, small + 1
+        for m in range(3):
+            if small > 1 and p[m] == 0.0:
+                a, b = two[(m + 1) % 3, i], two[(m + 2) % 3, i]
+                p[m] = tail_of(k, float(max(a, b)), float(min(a, b)), float(one[m, i]))
+                if p[m] > most:
+                    p[m], small = 1.0, small - 1
+        for c in range(3):
+            out[c, i] = 1.0 if small < 2 else max(p[(c + 1) % 3], p[(c + 2) % 3])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

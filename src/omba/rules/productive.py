@@ -10,8 +10,9 @@ met too seldom count as tried, and failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -45,23 +46,60 @@ def part_counts(counts: Rows, sets: NDArray[np.integer], count_of: CountOf) -> P
     return found
 
 
-def p_values(count: Rows, parts: PartCounts, size: int) -> Floats:
-    """The p of every direction of each set of so many products: a line for each member that is the consequent."""
-    p = np.zeros((size, len(count)))
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Sets of which a direction says more than its parts, each at a p of 1% for itself.
 
-    def test(block: slice) -> None:
-        for c in range(size):
-            rest = tuple(k for k in range(size) if k != c)
-            for part in (part for r in range(size - 2, 0, -1) for part in combinations(rest, r)):
-                with_part = parts[tuple(sorted((*part, c)))]
-                kernels.raise_p(count[block], parts[rest][block], with_part[block], parts[part][block], p[c, block])
+    Parameters
+    ----------
+    places
+        Where they stand among the sets that were tested.
+    p
+        The p of every direction: a line for each member that is the consequent; 1 where it is above 1%.
+    confidence
+        The confidence of every direction.
+    """
 
-    blocks = [slice(first, first + AT_ONCE) for first in range(0, len(count), AT_ONCE)]
+    places: NDArray[np.int64]
+    p: Floats
+    confidence: Floats
+
+
+def tested_sets(counts: Rows, sets: NDArray[np.integer], count: Rows, count_of: CountOf) -> Tested:
+    """The sets of one size that pass; what is known of the others is not kept, so that millions can be tested."""
+    size = sets.shape[1]
+
+    def test(first: int) -> Tested:
+        block = slice(first, first + AT_ONCE)
+        parts = part_counts(counts, sets[block], count_of)
+        p = p_values(count[block], parts, size)
+        passed = np.flatnonzero((p <= SIGNIFICANT).any(axis=0))
+        rests = [parts[tuple(k for k in range(size) if k != c)][passed] for c in range(size)]
+        return Tested(first + passed, p[:, passed], count[block][passed] / np.array(rests))
+
+    blocks = range(0, max(1, len(sets)), AT_ONCE)
     if len(blocks) == 1:
-        test(blocks[0])
-    elif blocks:
-        with ThreadPoolExecutor(threads()) as pool:
-            list(pool.map(test, blocks))
+        return test(0)
+    with ThreadPoolExecutor(threads()) as pool:
+        found = list(pool.map(test, blocks))
+    columns = ([getattr(one, name) for one in found] for name in ("places", "p", "confidence"))
+    return Tested(*(np.concatenate(column, axis=-1) for column in columns))
+
+
+def p_values(count: Rows, parts: PartCounts, size: int) -> Floats:
+    """The p of every direction of each set of so many products: a line for each member that is the consequent.
+
+    Where it is above 1%, it may be told as 1.
+    """
+    p = np.zeros((size, len(count)))
+    if size == 3:
+        one = np.array([parts[m,] for m in range(3)])
+        kernels.triple_p(count, one, np.array([parts[two] for two in ((1, 2), (0, 2), (0, 1))]), SIGNIFICANT, p)
+        return p
+    for c in range(size):
+        rest = tuple(k for k in range(size) if k != c)
+        for part in (part for r in range(size - 2, 0, -1) for part in combinations(rest, r)):
+            kernels.raise_p(count, parts[rest], parts[tuple(sorted((*part, c)))], parts[part], p[c])
     return p
 
 
@@ -110,8 +148,8 @@ def tried_sets(smaller: NDArray[np.integer]) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def best_directions(confidence: Sequence[Floats], p: Floats, highest: float) -> tuple[Rows, Floats]:
+def best_directions(tested: Tested, highest: float) -> tuple[Rows, Floats]:
     """Of each set the consequent with the highest confidence among those whose p is low enough, −1 for none; and it."""
-    open_ = np.where(p <= highest, np.array(confidence), -1.0) if highest > 0 else np.full(p.shape, -1.0)
+    open_ = np.where((tested.p <= highest) & (highest > 0), tested.confidence, -1.0)
     side, best = open_.argmax(axis=0), open_.max(axis=0, initial=-1.0)
     return np.where(best >= 0, side, -1), best
