@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import omba
+from omba.assortment.relations import TOLD
 from omba.rules import Filter
 from omba.rules.from_model import mining_input
 
@@ -149,8 +150,8 @@ def test_no_likely_partner_is_passed_over(model):
     for row in others.tolist():
         near, found = relations.near_product(row)
         every = relations.judge(np.full(len(others), row), others)
-        for place, _ in enumerate(("complement", "substitute")):
-            assert set(np.flatnonzero(every.chances[:, place] >= 0.5)) == set(near[found.chances[:, place] >= 0.5])
+        for place, least in enumerate(TOLD[:2]):
+            assert set(np.flatnonzero(every.chances[:, place] > least)) == set(near[found.chances[:, place] > least])
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,6 @@ from omba.assortment.habits import BuyingHabits
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Curve = Callable[[Floats], Floats]
 
 RELATIONS = ("complement", "substitute", "variant", "same customers", "different customers", "unclear")
 FACTOR = 1.5
@@ -47,12 +46,27 @@ TOLD = np.array([LIKELY, SURELY, LIKELY, LIKELY, LIKELY])
 """The probability above which each relation is told, in the order of `RELATIONS`."""
 SAMPLE, SPAN, SELDOM = 20_000, 500, 5
 """Pairs that tell what is typical, how many of them at a time, and the least baskets that their products are in."""
-SILENT = 0.5
-"""Baskets that habits must make of a pair before it can be likelier than not, with none seen, that one replaces the
-other: the gamma distribution has 0.517. That the two belong together is at most 0.2 likely with none seen."""
+LARGE = 1_000
+"""Baskets with both from which on a pair is always looked at closely."""
 FEW, TINY = 3.0, 1e-9
 STRANGERS = 0.5
 """Products of two categories replace each other half as likely, so never likelier than not: cheese is none for fuel."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What is typically observed over what was expected: the ratio at the logarithm of what was expected."""
+
+    places: Floats
+    ratios: Floats
+
+    @property
+    def most(self) -> float:
+        """The largest ratio."""
+        return float(self.ratios.max())
+
+    def __call__(self, expected: Floats) -> Floats:
+        return np.asarray(np.interp(np.log(expected + TINY), self.places, self.ratios))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,17 +218,20 @@ class Relations:
         return self._judge(left, right, *self.habits.pairs(left, right))
 
     def near_product(self, row: int) -> tuple[Rows, PairRelations]:
-        """The products that one may be bought with or instead of, and what they are to it.
+        """The products that a product may be told to be bought with or instead of, and what they are to it.
 
-        Those are all that it was bought with, and all that habits would bring together with it often enough for it to
-        tell something that they never were; of any other neither is likely.
+        A complement needs fewer baskets expected than some number, a substitute more than another (see
+        `_told_between`), so that most products are passed over before anything is worked out of them.
         """
         habit, customers = self.habits.with_all(row)
         others = np.arange(len(self.counts), dtype=np.int64)
         same = np.full(len(others), row)
-        expected = self._evenly(same, others, habit)
-        told = expected * self._typical[0](expected) >= SILENT
-        kept = np.flatnonzero(told | (np.asarray(self.pairs(same, others)) > 0))
+        fewer, more = _told_between(np.asarray(self.pairs(same, others)))
+        at_most = self._evenly(same, others, habit) * self._typical[0].most
+        kept = np.flatnonzero((fewer > 0) | (at_most > more))
+        expected = self._expectation(same[kept], kept, habit[kept])
+        expected *= self._typical[0](expected)
+        kept = kept[(expected < fewer[kept]) | (expected > more[kept])]
         return kept, self._judge(same[kept], kept, habit[kept], customers[kept])
 
     def _judge(self, a: Rows, b: Rows, habit: Floats, customers: Rows) -> PairRelations:
@@ -248,12 +265,7 @@ def calibrate(expected: Floats, observed: Floats) -> Curve:
     bounded = np.minimum(observed, FEW * (expected + 1.0))
     places = [np.log(expected[part].mean() + TINY) if len(part) else 0.0 for part in parts]
     ratios = [(bounded[part].sum() + 1.0) / (expected[part].sum() + 1.0) for part in parts]
-    return partial(_read_off, places, ratios)
-
-
-def _read_off(places: list[float], ratios: list[float], values: Floats) -> Floats:
-    """The curve at some values."""
-    return np.asarray(np.interp(np.log(values + TINY), places, ratios))
+    return Curve(np.array(places), np.array(ratios))
 
 
 def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:
@@ -263,3 +275,22 @@ def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:
     above = 1.0 - gammainc(PRIOR + count, FACTOR * (PRIOR + expected))
     below = gammainc(PRIOR + count, (PRIOR + expected) / FACTOR)
     return above, below
+
+
+def _told_between(counts: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """Of pairs in so many baskets: what was expected must be below the first number for a complement to be told, and
+    above the second for a substitute. Where no such number is known, every pair may be either."""
+    fewer, more = _thresholds()
+    place = np.minimum(counts, len(fewer) - 1)
+    return fewer[place], more[place]
+
+
+@cache
+def _thresholds() -> tuple[Floats, Floats]:
+    """`_beyond` turned round, for each count below `LARGE`; for those from it on, what no pair is passed over by."""
+    from scipy.special import gammaincinv
+
+    shape = PRIOR + np.arange(LARGE)
+    fewer = gammaincinv(shape, 1.0 - LIKELY) / FACTOR - PRIOR
+    more = gammaincinv(shape, SURELY) * FACTOR - PRIOR
+    return np.append(fewer, np.inf), np.append(more, -np.inf)
