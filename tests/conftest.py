@@ -27,6 +27,11 @@ FIRST = (
 """What takes longest is begun first, in this order: begun last, it would keep the others waiting for one worker."""
 
 
+UNWATCHED = ("tests/attack", "tests/baselines", "tests/dashboard", "tests/spark/test_streaming.py", "tests/test_site.py")
+"""Not watched for coverage either: the lines that they go through again and again others go through too, or run in
+processes of their own."""
+
+
 def group_of(nodeid):
     """What one worker runs in one go: a file, whose fixtures are then made once, or a folder that shares even more."""
     return next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
@@ -39,7 +44,7 @@ def place_of(nodeid):
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: place_of(item.nodeid))
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.get_closest_marker("slow") or item.nodeid.startswith(UNWATCHED):
             # What takes long asks the same many times over. To watch its lines, which others go through too, would
             # take as long as to run half of it again.
             item.add_marker("no_cover")

@@ -12,7 +12,7 @@ from omba.store import ModelFolder
 from omba.store.checkup import LEVELS, examine
 
 SETTINGS = {"dim": 8, "epochs": 1, "pairs": 10_000}
-DAYS, BASKETS, TRIALS = 6, 20, 60
+DAYS, BASKETS, TRIALS = 6, 20, 30
 
 
 def day(number):

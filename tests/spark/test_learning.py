@@ -27,7 +27,7 @@ from sparks import on_spark, same
 
 
 def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp_path: Path) -> None:
-    world = omba.datasets.synthetic(baskets=300, products=200, users=60, days=3).baskets
+    world = omba.datasets.synthetic(baskets=200, products=200, users=60, days=3).baskets
     here = spark.OMBA(partitions=3, dim=24).fit(world)
     there = spark.OMBA(partitions=3, dim=24).fit(on_spark(session, world))
     assert same(there, here)

@@ -33,7 +33,7 @@ class Crash(Exception):
     pass
 
 
-@pytest.mark.parametrize("moment", ["before the model is saved", "after it"])
+@pytest.mark.parametrize("moment", [pytest.param("before the model is saved", marks=pytest.mark.thorough), "after it"])
 def test_a_restarted_stream_learns_each_batch_once(session: Any, world: Baskets, tmp_path: Path, moment: str) -> None:
     files, days = tmp_path / "files", list(world.windows("1d"))[:3]
     files.mkdir()
