@@ -27,7 +27,7 @@ FIRST = (
 """What takes longest is begun first, in this order: begun last, it would keep the others waiting for one worker."""
 
 
-UNWATCHED = ("tests/attack", "tests/baselines", "tests/dashboard", "tests/spark/test_streaming.py", "tests/test_site.py")
+UNWATCHED = ("tests/attack", "tests/baselines", "tests/dashboard", "tests/test_site.py")
 """Not watched for coverage either: the lines that they go through again and again others go through too, or run in
 processes of their own."""
 
