@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import omba
@@ -59,6 +60,15 @@ def test_rebuy_and_discover_part_what_was_bought_from_what_was_not(model):
     assert {**rebuy, **discover} == pytest.approx(dict(model.next_basket(user, 100)))
     with pytest.raises(InputError, match="'rebuy'"):
         model.next_basket(user, kind="again")
+
+
+def test_two_baskets_of_one_day_are_no_rhythm():
+    rows = {"basket_id": [1, 2, 3, 4], "product": ["lamp", "lamp", "tea", "tea"], "user_id": ["ann"] * 4}
+    times = ["2024-01-01T09:00", "2024-01-01T17:00", "2024-01-01", "2024-03-01"]
+    baskets = omba.read_baskets(pa.table({**rows, "timestamp": times}))
+    known = {one.product: one for one in omba.OMBA(dim=4, epochs=1).fit(baskets).customer("ann").products}
+    assert (known["lamp"].count, known["lamp"].every, known["lamp"].due) == (2, None, False)
+    assert known["tea"].every == 60
 
 
 def test_a_customer_has_a_rhythm_and_is_due_by_it(model):

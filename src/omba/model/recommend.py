@@ -64,7 +64,7 @@ class Remembered:
     last
         When last: a date, or a number where the baskets have days or no time.
     every
-        Days from one purchase to the next, on average; None where it was bought once.
+        Days from one purchase to the next, on average; None where all were on one day.
     due
         Whether so much of that time has passed that it may be bought again.
     """
@@ -163,7 +163,8 @@ def customer(model: Answers, user: int) -> Customer:
     today, products = model.spaces[0].today, []
     for place in np.argsort(-memory.strength[user, places], kind="stable").tolist():
         times = count[place]
-        every = (last[place] - first[place]) / (times - 1) if times > 1 else None
+        # Two baskets of one day are no rhythm.
+        every = (last[place] - first[place]) / (times - 1) if last[place] > first[place] else None
         due = every is not None and today + 1 - last[place] >= DUE * every
         label = model.product_rows.vocabulary[int(own[place])]
         products.append(Remembered(label, times, show_day(model, last[place]), every, due))
