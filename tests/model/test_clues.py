@@ -13,7 +13,7 @@ from omba.model.blend import HALVINGS, RIDGE, Blend, log_likelihood
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
 from omba.model.kernels import gather
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
-from omba.model.questions import best_sellers, join
+from omba.model.questions import EVERY, best_sellers, join
 
 
 @pytest.fixture(scope="module")
@@ -134,14 +134,14 @@ def test_the_candidates_of_a_query_are_the_oracles(model):
     chance = rng.dirichlet(np.ones(n))
     users, contexts = np.array([0, -1, 4], np.int32), [np.array(x, np.int32) for x in ([1, 2], [], [7])]
     targets, best = [np.array(x, np.int32) for x in ([5], [3, 9], [8])], np.arange(10, 25, dtype=np.int32)
-    drawn = rng.integers(0, n, (3, 12)).astype(np.int32)
-    shape = (3, 2 + rows.shape[1] + 15 + 12)
+    drawn, near = (rng.integers(0, n, (3, k)).astype(np.int32) for k in (12, 4))
+    shape = (3, 2 + rows.shape[1] + 15 + 4 + 12)
     found, log_weights, shares = np.empty(shape, np.int32), np.empty(shape), np.empty(shape)
-    gather(*join(contexts), users, *join(targets), rows, best, drawn, chance, found, log_weights, shares)
+    gather(*join(contexts), users, *join(targets), rows, EVERY, best, near, drawn, chance, found, log_weights, shares)
     for q, user in enumerate(users.tolist()):
         own = [] if user < 0 else rows[user][rows[user] >= 0].tolist()
-        want = oracle.candidates(targets[q].tolist(), own, best.tolist(), drawn[q].tolist(), chance,
-                                 contexts[q].tolist())  # fmt: skip
+        certain = [*best.tolist(), *near[q].tolist()]
+        want = oracle.candidates(targets[q].tolist(), own, certain, drawn[q].tolist(), chance, contexts[q].tolist())
         real = found[q] >= 0
         assert found[q][real].tolist() == [c for c, _ in want]
         assert np.allclose(log_weights[q][real], [w for _, w in want])

@@ -11,7 +11,6 @@ from omba import Baskets
 from omba.baselines.queries import Queries
 from omba.baskets import Clock, Vocabulary
 from omba.errors import InputError, UnknownError
-from omba.model.calibration import Calibration, update
 
 DAYS, PRODUCTS = 60, 40
 
@@ -148,32 +147,3 @@ def test_a_saved_model_goes_on_bit_for_bit_with_what_it_knows_of_customers(tmp_p
     ours, theirs = whole.questions.state(), again.questions.state()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert whole.rank(["milk"], "u2") == again.rank(["milk"], "u2")
-
-
-def test_a_calibration_learns_the_chance_that_came_true():
-    rng, calibration = np.random.default_rng(0), Calibration()
-    for _ in range(150):
-        clues = np.column_stack([np.ones(100), rng.normal(size=(100, 5))])
-        true = rng.random(100) < 1 / (1 + np.exp(1.0 - 1.5 * clues[:, 1]))
-        calibration.learn(clues, true, 10)
-    assert calibration.weights[:2] == pytest.approx([-1.0, 1.5], abs=0.3)
-    assert np.abs(calibration.weights[2:]).max() < 0.2
-
-
-def test_a_calibration_follows_utilities_that_grow_without_more_coming_true():
-    rng, calibration, promised, came_true = np.random.default_rng(0), Calibration(), [], []
-    for window in range(300):
-        clues = np.column_stack([np.ones(120), rng.normal(window / 50, 1, 120), rng.normal(size=(120, 4))])
-        true = rng.random(120) < 1 / (1 + np.exp(2.0 - clues[:, 1] + window / 50))
-        promised.append(calibration.chance(clues).mean())
-        came_true.append(true.mean())
-        calibration.learn(clues, true, 12)
-    assert np.mean(promised[60:]) == pytest.approx(np.mean(came_true[60:]), abs=0.008)
-
-
-def test_a_step_of_a_calibration_that_would_overshoot_is_halved():
-    prior, clues = np.array([-3.0, 4.0]), np.array([[1.0, 12.0], [1.0, 11.0], [1.0, 10.0]])
-    true = np.zeros(3)
-    weights, _ = update(prior, np.eye(2) * 1e-3, clues, true, true)
-    assert (1 / (1 + np.exp(-clues @ weights)) < 0.5).all()
-    assert np.isfinite(weights).all()

@@ -29,7 +29,7 @@ class Effort:
         One in so many from then on, all of a round at once.
 
     >>> NEXT.queries(360, learned=0), NEXT.queries(360, learned=50_000), NEXT.queries(360, learned=50_400)
-    (30, 0, 64)
+    (30, 0, 32)
     """
 
     most: int
@@ -46,7 +46,7 @@ class Effort:
 
 COMPLETE = Effort(48, 12, 32)
 """Queries that hide a product of a basket and look for it in the whole catalogue: some hundred candidates each."""
-NEXT = Effort(64, 12, 24)
+NEXT = Effort(32, 12, 48)
 """Queries that look for a customer's next basket: without a basket to compare with they are cheap."""
 JUDGE = Effort(16, 12, 96)
 """Queries whose suggestions are compared with what was bought: each looks at all products."""

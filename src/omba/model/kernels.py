@@ -559,17 +559,21 @@ def gather(
     target_offsets: Longs,
     targets: Ints,
     rows: Ints,
+    most: int,
     best_sellers: Ints,
+    found: Ints,
     drawn: Ints,
     chance: NDArray[np.float64],
     candidates: Ints,
     log_weights: NDArray[np.float64],
     shares: NDArray[np.float64],
 ) -> None:
-    """The candidates of each query: its targets, what the customer remembers, best sellers, and products drawn.
+    """The candidates of each query: its targets, what the customer remembers, best sellers, those found for it, and
+    products drawn.
 
     Each comes once, and none that is in the basket. Those certain to be there stand for themselves (log weight 0), a
-    drawn one for as many as it is one of; places left over have a log weight of −∞. Targets share one query's worth.
+    drawn one for as many as it is one of; places left over have a log weight of −∞. Targets share one query's worth. Of
+    what a customer remembers, every second or third and so on is taken where there are more than `most`.
     """
     stamp = np.full(chance.shape[0], -1, np.int64)
     for q in range(users.shape[0]):
@@ -584,23 +588,44 @@ def gather(
                 stamp[targets[j]] = q
                 at += 1
         if users[q] >= 0:
-            for s in range(rows.shape[1]):
-                p = rows[users[q], s]
-                if p >= 0 and stamp[p] != q:
+            own = rows[users[q]]
+            known = 0
+            while known < own.shape[0] and own[known] >= 0:
+                known += 1
+            step = max(1, -(-known // most))
+            for s in range(known):
+                if stamp[own[s]] != q:
+                    stamp[own[s]] = q
+                    if s % step == q % step:
+                        candidates[q, at], log_weights[q, at] = own[s], np.log(step)
+                        at += 1
+        for some in (best_sellers, found[q]):
+            for p in some:
+                if stamp[p] != q:
                     candidates[q, at], log_weights[q, at] = p, 0.0
                     stamp[p] = q
                     at += 1
-        for p in best_sellers:
-            if stamp[p] != q:
-                candidates[q, at], log_weights[q, at] = p, 0.0
-                stamp[p] = q
-                at += 1
         for j in range(drawn.shape[1]):
             # One drawn twice stands for twice as many.
             p = drawn[q, j]
             if stamp[p] != q:
                 candidates[q, at], log_weights[q, at] = p, -np.log(drawn.shape[1] * chance[p])
                 at += 1
+
+
+@njit(nogil=True, cache=True)
+def fall(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The falling values that are nearest to these: neighbours that rise share their mean (pool adjacent violators)."""
+    means, sizes, blocks = np.empty(len(values)), np.empty(len(values), np.int64), 0
+    for value in values:
+        means[blocks], sizes[blocks] = value, 1
+        while blocks > 0 and means[blocks] > means[blocks - 1]:
+            both = sizes[blocks] + sizes[blocks - 1]
+            means[blocks - 1] += (means[blocks] - means[blocks - 1]) * sizes[blocks] / both
+            sizes[blocks - 1] = both
+            blocks -= 1
+        blocks += 1
+    return np.repeat(means[:blocks], sizes[:blocks])
 
 
 @njit(cache=True, nogil=True)

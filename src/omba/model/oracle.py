@@ -233,11 +233,11 @@ def company(sizes: int, count: int, all_sizes: int, all_counts: int, prior: floa
     return log((sizes / (all_sizes / all_counts) + prior) / (count + prior))
 
 
-def candidates(targets: list[int], remembered: list[int], best_sellers: list[int], drawn: list[int], chance: Vector,
+def candidates(targets: list[int], remembered: list[int], found: list[int], drawn: list[int], chance: Vector,
                inside: list[int]) -> list[tuple[int, float]]:  # fmt: skip
     """(product, log of how many it stands for): those certain to be looked at stand for themselves, a drawn one for
     1/(draws · chance) others; products of the basket are none."""
-    certain = [c for c in dict.fromkeys([*targets, *remembered, *best_sellers]) if c not in inside]
+    certain = [c for c in dict.fromkeys([*targets, *remembered, *found]) if c not in inside]
     rest = [c for c in drawn if c not in certain and c not in inside]
     return [(c, 0.0) for c in certain] + [(c, -log(len(drawn) * chance[c])) for c in rest]
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from omba.model import effort
 from omba.model.blend import Blend
-from omba.model.calibration import SHOWN, Calibration, describe
-from omba.model.clues import COMPLETE, NEXT
-from omba.model.kernels import gather
+from omba.model.calibration import PLACES, Calibration, describe, log_total
+from omba.model.clues import BEHIND, COMPLETE, LIFT, NEXT
+from omba.model.kernels import POPULARITY, fall, gather
 from omba.model.memory import FADING, VISITS
 from omba.model.space import QueryRows, WindowRows
 from omba.model.workers import Job
@@ -36,10 +36,15 @@ DRAWN = 64
 """Products drawn for a query of the whole catalogue."""
 BEST_SELLERS = 128
 """Best sellers that are candidates of every query."""
-SHORTLIST = 128
-"""Products that a first look at all of a large catalogue chooses."""
+RIVALS = 64
+"""Products that a hidden one is told from, of those that the customer remembers."""
+FIRST_LOOK, SHORTLIST = 8_192, 128
+"""Products of a large catalogue that are looked at roughly, those that sell best, and how many of them are chosen."""
+EVERY = 2**31 - 1
 SMALL = 1_000
 """Up to so many products, all are looked at."""
+ANONYMOUS, ASIDE = "anonymous", 4
+"""What the calibration of baskets without a customer is called, and of how many suggestions one is made without."""
 KNOWN = 2
 """Visits after which a customer's next basket teaches something."""
 TYPICAL = 2.0
@@ -59,7 +64,7 @@ class Questions:
 
     def __init__(self, fitted: bool, among: Blend) -> None:
         self.blends = {question.name: Blend(question, fitted, match=among) for question in (COMPLETE, NEXT)}
-        self.calibrations = {name: Calibration() for name in self.blends}
+        self.calibrations = {name: Calibration() for name in (*self.blends, ANONYMOUS)}
 
     def grow(self, levels: int) -> None:
         """Make room for the clues of so many levels of products."""
@@ -84,15 +89,13 @@ class Questions:
         baskets = rng.permutation(len(window.users))
         baskets = baskets[sizes[baskets] > 0]
         visits = np.append(model.spaces[0].memory.totals[:, VISITS], 0)[window.users[baskets]]
-        lengths = row_lengths(model.product_vectors) if len(model.product_counts) > SMALL else None
 
         def ask_complete() -> None:
             self._complete(model, window, baskets[sizes[baskets] > 1][:complete], best, rng)
-            self._judge(model, COMPLETE.name, window, baskets[-judged:], lengths, rng)
+            self._judge(model, window, baskets[-judged:], best, rng)
 
         def ask_next() -> None:
-            self._next(model, window, baskets[visits >= KNOWN][:following], best)
-            self._judge(model, NEXT.name, window, baskets[visits > 0][-judged:], lengths, None)
+            self._next(model, window, baskets[visits > 0][:following], best)
 
         return [ask_complete, ask_next]
 
@@ -108,80 +111,99 @@ class Questions:
                 targets.append(items[hidden : hidden + 1])
                 users.append(window.users[basket])
         counts = model.product_counts
-        chance = 0.5 * counts / counts.sum() + 0.5 / len(counts)
-        drawn = np.searchsorted(np.cumsum(chance), rng.random((len(users), DRAWN)), side="right")
+        drawn = np.searchsorted(np.cumsum(chances_of_draws(counts)), rng.random((len(users), DRAWN)), side="right")
         inside = np.minimum(drawn, len(counts) - 1).astype(np.int32)
-        self._fit(model, COMPLETE.name, contexts, np.array(users, np.int32), targets, best, inside)
+        if len(users):
+            (offsets, context), customers, none = join(contexts), np.array(users, np.int32), inside[:, :0]
+            candidates, log_weights, shares = candidates_of(
+                model, offsets, context, customers, join(targets), best, none, inside, RIVALS
+            )
+            features = model.describe(offsets, context, customers, candidates)
+            self.blends[COMPLETE.name].learn(features, log_weights, shares)
 
     def _next(self, model: Answers, window: WindowRows, baskets: Longs, best: Rows) -> None:
-        targets, users = [], []
-        for basket in baskets.tolist():
-            user, items = window.users[basket], window.items[window.offsets[basket] : window.offsets[basket + 1]]
-            head = items[is_in(items, best) | is_in(items, model.spaces[0].memory.rows[user])]
-            if len(head):
-                targets.append(head)
-                users.append(user)
-        drawn = np.empty((len(users), 0), np.int32)
-        nothing = [np.empty(0, np.int32)] * len(users)
-        self._fit(model, NEXT.name, nothing, np.array(users, np.int32), targets, best, drawn)
+        """Suggest to the customers of these baskets, compare it with what they bought, and learn from it.
 
-    def _fit(
-        self, model: Answers, name: str, contexts: list[Rows], users: Rows, targets: list[Rows], best: Rows, drawn: Rows
-    ) -> None:
-        """Fit a blend to queries whose baskets and targets are given."""
-        if len(users) == 0:
-            return
-        offsets, context = join(contexts)
-        candidates, log_weights, shares = candidates_of(model, offsets, context, users, join(targets), best, drawn)
-        self.blends[name].learn(model.describe(offsets, context, users, candidates), log_weights, shares)
-
-    def _judge(
-        self,
-        model: Answers,
-        name: str,
-        window: WindowRows,
-        baskets: Longs,
-        lengths: NDArray[np.float32] | None,
-        rng: np.random.Generator | None,
-    ) -> None:
-        """Compare what would have been suggested, at a moment of each of these visits, with what was bought after it.
-
-        With random numbers the moment is any after the first product, else the beginning.
+        A customer's first few visits tell of everybody's chances, but not of what makes a customer come back.
         """
-        hands, later = [], []
-        for basket in baskets.tolist():
-            items = window.items[window.offsets[basket] : window.offsets[basket + 1]]
-            if rng is not None:
-                items = rng.permutation(items)
-            hand = 0 if rng is None else int(rng.integers(1, len(items) + 1))
-            hands.append(items[:hand])
-            later.append(items[hand:])
         users = window.users[baskets]
         if len(users) == 0:
             return
+        offsets, nothing = np.zeros(len(users) + 1, np.int64), np.empty(0, np.int32)
+        others = np.tile(stand_ins(model.product_counts), (len(users), 1))
+        candidates, log_weights, _ = candidates_of(
+            model, offsets, nothing, users, (offsets, nothing), best, others[:, :0], others
+        )
+        features = model.describe(offsets, nothing, users, candidates)
+        bought = [window.items[window.offsets[basket] : window.offsets[basket + 1]] for basket in baskets.tolist()]
+        true = np.array([is_in(row, items) for row, items in zip(candidates, bought, strict=True)])
+        self._compare(model, NEXT.name, users, features, log_weights, true, np.diff(offsets))
+        true[log_weights != 0.0], log_weights[log_weights != 0.0] = False, -np.inf
+        known = true.any(axis=1) & (model.spaces[0].memory.totals[users, VISITS] >= KNOWN)
+        shares = true[known] / true[known].sum(axis=1, keepdims=True)
+        self.blends[NEXT.name].learn(features[known], log_weights[known], shares)
+
+    def _judge(self, model: Answers, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator) -> None:
+        """Compare what would have been suggested, at a moment of each of these visits, with what was bought after it;
+        the moment is any after the first product. Some are asked as if nobody knew the customer."""
+        hands, later = [], []
+        for basket in baskets.tolist():
+            items = rng.permutation(window.items[window.offsets[basket] : window.offsets[basket + 1]])
+            hand = int(rng.integers(1, len(items) + 1))
+            hands.append(items[:hand])
+            later.append(items[hand:])
+        users = np.where(np.arange(len(baskets)) % ASIDE == 0, np.int32(-1), window.users[baskets])
+        if len(users) == 0:
+            return
         offsets, context = join(hands)
-        candidates = shortlists(model, self.blends[name], offsets, context, users, lengths)
-        utility = self.blends[name].score(model.describe(offsets, context, users, candidates)).astype(np.float64)
-        utility[candidates < 0] = -np.inf
-        clues, true = [], []
-        for q, user in enumerate(users.tolist()):
-            top = np.argsort(-utility[q], kind="stable")[:SHOWN]
-            top = top[np.isfinite(utility[q, top])]
-            own = memory_of(model, user)
-            mine = utility[q][is_in(candidates[q], own)]
-            size = expected_size(model, user)
-            clues.append(describe(utility[q, top], utility[q, top], mine, size, len(hands[q])))
-            true.append(is_in(candidates[q, top], later[q]))
-        self.calibrations[name].learn(np.concatenate(clues), np.concatenate(true), len(users))
+        candidates, log_weights = shortlists(model, self.blends[COMPLETE.name], offsets, context, users, best)
+        features = model.describe(offsets, context, users, candidates)
+        true = np.array([is_in(row, items) for row, items in zip(candidates, later, strict=True)])
+        for these in (users >= 0, users < 0):
+            given = users[these], features[these], log_weights[these], true[these], np.diff(offsets)[these]
+            self._compare(model, COMPLETE.name, *given)
+
+    def _compare(
+        self,
+        model: Answers,
+        name: str,
+        users: Rows,
+        features: NDArray[np.float32],
+        log_weights: NDArray[np.float64],
+        true: NDArray[np.bool_],
+        in_hand: Longs,
+    ) -> None:
+        """Calibrate a question by its suggestions, to known users or without any, and by which of the candidates came
+        true."""
+        if len(users) == 0:
+            return
+        utility = self.blends[name].score(features).astype(np.float64)
+        total = log_total(utility + log_weights)
+        # Those that stand for others are no suggestions.
+        utility[log_weights != 0.0] = -np.inf
+        places = [place for place in PLACES if place < utility.shape[1]]
+        order = np.argsort(-utility, axis=1, kind="stable")[:, places]
+        shown = np.take_along_axis(utility, order, axis=1)
+        confidence = np.take_along_axis(log_confidence(model, features), order, axis=1)
+        clues = describe(shown, utility.max(axis=1), total, expected_sizes(model, users), in_hand, confidence)
+        there = np.isfinite(shown)
+        came_true = np.take_along_axis(true, order, axis=1)
+        self.calibrations[calibration_of(name, int(users[0]))].learn(clues[there], came_true[there], len(users))
 
     def chances(
-        self, model: Answers, name: str, utility: NDArray[np.float64], rows: Rows, user: int, in_hand: int
+        self, model: Answers, name: str, features: NDArray[np.float32], total: float, user: int, in_hand: int
     ) -> NDArray[np.float64]:
-        """The chance of each of these rows, given the utility of every row that was looked at; the two are aligned."""
-        shown = np.sort(utility)[::-1][:SHOWN]
-        mine = utility[np.isin(rows, memory_of(model, user))]
-        clues = describe(utility, shown[np.isfinite(shown)], mine, expected_size(model, user), in_hand)
-        return self.calibrations[name].chance(clues)
+        """The chance of each product with these clues, given log Σ exp(u) over the catalogue, in the order of their
+        utilities. The first of them, as far as any were judged, promise together no more than twice the size expected
+        and one product."""
+        utility, size = self.blends[name].score(features).astype(np.float64), expected_sizes(model, np.array([user]))
+        highest, confidence = utility.max(initial=-np.inf, keepdims=True), log_confidence(model, features)
+        given = np.array([total]), size, np.array([in_hand]), confidence[None]
+        chance = self.calibrations[calibration_of(name, user)].chance(describe(utility[None], highest, *given))[0]
+        order = np.argsort(-utility, kind="stable")
+        chance[order] = falling = fall(chance[order])
+        promised = float(falling[: PLACES[-1] + 1].sum())
+        return np.asarray(chance * min(1.0, (2.0 * size[0] + 1.0) / max(promised, 1e-12)))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything learned, as arrays."""
@@ -190,7 +212,9 @@ class Questions:
         arrays = {
             f"{kind}.{name}.{what}": getattr(one, what) for kind, name, one in parts for what in ("weights", "hessian")
         }
-        return arrays | {f"calibration.{name}.offset": one.offset for name, one in self.calibrations.items()}
+        for name, one in self.calibrations.items():
+            arrays |= {f"calibration.{name}.{what}": getattr(one, what) for what in ("offset", "seen")}
+        return arrays
 
     def names(self) -> dict[str, list[str]]:
         """The names of the clues of each question, as the weights in `state` have them."""
@@ -201,22 +225,42 @@ class Questions:
         for name, blend in self.blends.items():
             blend.fill(tuple(names[name]), state[f"blend.{name}.weights"], state[f"blend.{name}.hessian"])
         for name, calibration in self.calibrations.items():
+            if f"calibration.{name}.seen" not in state:
+                # Snapshots of before chances were told by shares of the catalogue: their calibration begins anew.
+                continue
             weights, hessian = state[f"calibration.{name}.weights"], state[f"calibration.{name}.hessian"]
             if weights.shape != calibration.weights.shape or hessian.shape != calibration.hessian.shape:
                 raise ValueError(f"the calibration of {name!r} has {len(weights)} weights")
             calibration.weights, calibration.hessian = weights, hessian
-            # Snapshots of before the offset have none.
-            calibration.offset = state.get(f"calibration.{name}.offset", calibration.offset)
+            calibration.offset = state[f"calibration.{name}.offset"]
+            calibration.seen = state[f"calibration.{name}.seen"]
+
+
+def log_confidence(model: Answers, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The log of the highest confidence that a product of the basket gives each candidate, shrunk as its lift is."""
+    per_basket = np.log(max(int(model.product_counts.sum()), 1) / max(model.n_baskets, 1))
+    lift = features[..., LIFT.column - len(BEHIND)]
+    return np.asarray(lift + features[..., POPULARITY] + per_basket, np.float64)
+
+
+def calibration_of(name: str, user: int) -> str:
+    """The calibration of a question for a user, −1 for none."""
+    return ANONYMOUS if name == COMPLETE.name and user < 0 else name
 
 
 def expected_size(model: Answers, user: int) -> float:
     """How many products a customer's next basket will hold: the mean of their baskets, the latest counting most."""
+    return float(expected_sizes(model, np.array([user]))[0])
+
+
+def expected_sizes(model: Answers, users: NDArray[np.integer]) -> NDArray[np.float64]:
+    """The same of many customers; −1 for nobody known."""
     typical = float(model.product_counts.sum()) / max(model.n_baskets, 1)
     memory = model.spaces[0].memory
-    if user < 0 or not memory.places:
-        return typical
-    visits = (1.0 - FADING ** int(memory.totals[user, VISITS])) / (1.0 - FADING)
-    return float((memory.mass[user] + TYPICAL * typical) / (visits + TYPICAL))
+    if not memory.places:
+        return np.full(len(users), typical)
+    visits = (1.0 - FADING ** np.append(memory.totals[:, VISITS], 0)[users]) / (1.0 - FADING)
+    return np.asarray((np.append(memory.mass, 0.0)[users] + TYPICAL * typical) / (visits + TYPICAL), np.float64)
 
 
 def memory_of(model: Answers, user: int) -> Rows:
@@ -246,6 +290,18 @@ def join(lists: list[Rows]) -> tuple[Longs, Rows]:
     return offsets, np.concatenate([np.empty(0, np.int32), *lists]).astype(np.int32)
 
 
+def chances_of_draws(counts: Longs) -> NDArray[np.float64]:
+    """The chance of each product to be drawn, q = ½ share of sales + ½ uniform."""
+    return np.asarray(0.5 * counts / max(counts.sum(), 1) + 0.5 / len(counts))
+
+
+def stand_ins(counts: Longs) -> Rows:
+    """Products at even steps along q, each of which stands for 1/(k·q) others: by them the whole is estimated."""
+    steps = np.cumsum(chances_of_draws(counts))
+    places = np.searchsorted(steps, (np.arange(DRAWN) + 0.5) / DRAWN * steps[-1], side="right")
+    return np.asarray(np.minimum(places, len(counts) - 1), np.int32)
+
+
 def candidates_of(
     model: Answers,
     offsets: Longs,
@@ -253,45 +309,47 @@ def candidates_of(
     users: Rows,
     targets: tuple[Longs, Rows],
     best: Rows,
+    found: Rows,
     drawn: Rows,
+    remembered: int = EVERY,
 ) -> tuple[Rows, NDArray[np.float64], NDArray[np.float64]]:
-    """The candidates of queries, the log of how many products each stands for, and the targets' shares."""
-    rows = model.spaces[0].memory.rows
-    counts = model.product_counts
-    chance = 0.5 * counts / max(counts.sum(), 1) + 0.5 / len(counts)
+    """The candidates of queries, the log of how many products each stands for, and the targets' shares.
+
+    They are the targets, what the customer remembers (so many at most, which stand for the others), the best sellers,
+    those found for each query, and those drawn.
+    """
+    rows, chance = model.spaces[0].memory.rows, chances_of_draws(model.product_counts)
     longest = int(np.diff(targets[0]).max(initial=0))
-    shape = (len(users), longest + rows.shape[1] + len(best) + drawn.shape[1])
-    candidates, log_weights, shares = np.empty(shape, np.int32), np.empty(shape), np.empty(shape)
-    gather(offsets, context, users, *targets, rows, best, drawn, chance, candidates, log_weights, shares)
+    width = longest + min(rows.shape[1], remembered) + len(best) + found.shape[1] + drawn.shape[1]
+    candidates, (log_weights, shares) = np.empty((len(users), width), np.int32), np.empty((2, len(users), width))
+    gather(
+        offsets, context, users, *targets, rows, remembered, best, found, drawn, chance,
+        candidates, log_weights, shares,
+    )  # fmt: skip
     return candidates, log_weights, shares
 
 
 def shortlists(
-    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, lengths: NDArray[np.float32] | None
-) -> Rows:
-    """Products worth an exact look for each query, −1 where a list is shorter: all of a small catalogue, of a large
-    one those that a first look finds, what the customer remembers, and the best sellers.
-
-    `lengths` are those of the products' vectors; a small catalogue needs none.
-    """
-    n, nothing = len(model.product_counts), (np.zeros(len(users) + 1, np.int64), np.empty(0, np.int32))
-    if lengths is None:
-        chosen = np.tile(np.arange(n, dtype=np.int32), (len(users), 1))
-        return candidates_of(model, offsets, context, users, nothing, np.empty(0, np.int32), chosen)[0]
-    rough = rough_scores(model, blend, offsets, context, users, lengths)
-    found = np.argpartition(-rough, SHORTLIST, axis=1)[:, :SHORTLIST].astype(np.int32)
-    return candidates_of(model, offsets, context, users, nothing, best_sellers(model.product_counts), found)[0]
-
-
-def row_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The length of each vector, none quite 0."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + np.float32(1e-12))
+    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, best: Rows
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Products worth an exact look for each query, −1 where a list is shorter, and the log of how many each stands for:
+    all of a small catalogue, of a large one those that a first look finds, what the customer remembers, the best
+    sellers, and a few that stand for all others."""
+    counts, nothing = model.product_counts, (np.zeros(len(users) + 1, np.int64), np.empty(0, np.int32))
+    if len(counts) <= SMALL:
+        everything, none = np.arange(len(counts), dtype=np.int32), np.empty((len(users), 0), np.int32)
+        return candidates_of(model, offsets, context, users, nothing, everything, none, none)[:2]
+    rows = best_sellers(counts, FIRST_LOOK)
+    rough = rough_scores(model, blend, offsets, context, users, rows)
+    found = rows[np.argpartition(-rough, SHORTLIST, axis=1)[:, :SHORTLIST]]
+    drawn = np.tile(stand_ins(counts), (len(users), 1))
+    return candidates_of(model, offsets, context, users, nothing, best, found, drawn)[:2]
 
 
 def rough_scores(
-    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, lengths: NDArray[np.float32]
+    model: Answers, blend: Blend, offsets: Longs, context: Rows, users: Rows, rows: Rows
 ) -> NDArray[np.float32]:
-    """Approximate scores of all products, (queries, products): cosines to the basket's mean and to the customer,
+    """Approximate scores of some products, (queries, products): cosines to the basket's mean and to the customer,
     popularity, and the clues of categories. The closeness to the nearest product is taken for its mean."""
     space, weights = model.spaces[0], blend.weights_at(0)
     pull = np.zeros((len(users), space.products.dim), np.float32)
@@ -303,15 +361,16 @@ def rough_scores(
             pull[q] += weights["nearest"] * (seen / reach).mean(axis=0)
         if user >= 0:
             pull[q] += weights["user"] * _direction(space.users.vectors[user])
-    vectors = space.products.vectors
-    scores = pull @ vectors.T / lengths + np.float32(weights["popularity"]) * np.log(space.shares()).astype(np.float32)
+    vectors = space.products.vectors[rows]
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + np.float32(1e-12)
+    scores = pull @ vectors.T / lengths + np.float32(weights["popularity"]) * np.log(space.sales()[0][rows])
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         parents = model.hierarchy.parents
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         repeated = np.tile(groups, (len(users), 1))
         features = model.spaces[1].describe(QueryRows(offsets, parents[context], users, repeated))
-        scores += blend.score(features, level=1)[:, parents + 1]
+        scores += blend.score(features, level=1)[:, parents[rows] + 1]
     return np.asarray(scores, np.float32)
 
 

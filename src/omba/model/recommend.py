@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from omba.baskets import Clock, Label
 from omba.errors import InputError
 from omba.model.blend import Blend
+from omba.model.calibration import log_total
 from omba.model.clues import COMPLETE, NEXT
 from omba.model.memory import VISITS
-from omba.model.questions import Rows, expected_size, memory_of
+from omba.model.questions import DRAWN, Rows, chances_of_draws, expected_size, memory_of, stand_ins
 
 if TYPE_CHECKING:
     from omba.model.answers import Answers, CodedQueries
@@ -133,10 +134,27 @@ def judge(model: Answers, context: Rows, user: int, rows: Rows) -> tuple[NDArray
         share = model.product_counts[rows] / max(model.n_baskets, 1)
         return share, share
     name = COMPLETE.name if len(context) else NEXT.name
-    utility = utilities(model, name, np.array([0, len(context)]), context, np.array([user], np.int32), rows[None, :])
+    features = model.describe(np.array([0, len(context)]), context, np.array([user], np.int32), rows[None, :])[0]
+    utility = blend_of(model, name).score(features).astype(np.float64)
     if not model.clues:
-        return utility[0], utility[0]
-    return utility[0], model.questions.chances(model, name, utility[0], rows, user, len(context))
+        return utility, utility
+    total = whole(model, name, context, user, rows, utility)
+    return utility, model.questions.chances(model, name, features, total, user, len(context))
+
+
+def whole(model: Answers, name: str, context: Rows, user: int, rows: Rows, utility: NDArray[np.float64]) -> float:
+    """log Σ exp(u) over all products that are not in the basket; where some rows alone were looked at, a few others
+    stand for the rest."""
+    counts = model.product_counts
+    seen = np.full(len(counts), False)
+    seen[rows] = seen[context] = True
+    if np.count_nonzero(counts) <= np.count_nonzero(seen):
+        return float(log_total(utility))
+    others = stand_ins(counts)
+    others = others[~seen[others]]
+    users, offsets = np.array([user], np.int32), np.array([0, len(context)])
+    rest = utilities(model, name, offsets, context, users, others[None, :])[0]
+    return float(log_total(np.append(utility, rest - np.log(DRAWN * chances_of_draws(counts)[others]))))
 
 
 def utilities(

@@ -14,12 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.model.calibration import START
+from omba.model.clues import COMPLETE, NEXT
 from omba.model.memory import PLACES
 from omba.model.network import HIDDEN, TABLES
+from omba.model.questions import ANONYMOUS
 from omba.model.seasons import FORTNIGHTS, UNMET
 from omba.model.weekly_sales import STORES
 
 Size = str | int | None
+BLENDS = COMPLETE.name, NEXT.name
 
 
 @dataclass(frozen=True)
@@ -142,11 +146,15 @@ CHECKS: dict[str, ArrayCheck] = {
     "network.counts": counts(2),
     **{
         f"questions.{part}.{name}.{what}": ArrayCheck("float64", sides)
-        for part in ("blend", "calibration")
-        for name in ("complete", "next")
+        for part, names in (("blend", BLENDS), ("calibration", (*BLENDS, ANONYMOUS)))
+        for name in names
         for what, sides in (("weights", (None,)), ("hessian", (None, None)))
     },
-    **{f"questions.calibration.{name}.offset": ArrayCheck("float64", (2,)) for name in ("complete", "next")},
+    **{
+        f"questions.calibration.{name}.{what}": ArrayCheck("float64", sides)
+        for name in (*BLENDS, ANONYMOUS)
+        for what, sides in (("offset", (2,)), ("seen", (2, len(START))))
+    },
     "forecast.sizes": counts(3),
     "forecast.theta": ArrayCheck("float64"),
     "forecast.information": ArrayCheck("float64", (None, None)),
