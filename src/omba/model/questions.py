@@ -38,7 +38,7 @@ BEST_SELLERS = 128
 """Best sellers that are candidates of every query."""
 RIVALS = 64
 """Products that a hidden one is told from, of those that the customer remembers."""
-FIRST_LOOK, SHORTLIST = 8_192, 128
+FIRST_LOOK, SHORTLIST = 2_048, 128
 """Products of a large catalogue that are looked at roughly, those that sell best, and how many of them are chosen."""
 EVERY = 2**31 - 1
 SMALL = 1_000
@@ -367,10 +367,10 @@ def rough_scores(
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         parents = model.hierarchy.parents
-        groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
-        repeated = np.tile(groups, (len(users), 1))
+        groups, place = np.unique(parents[rows], return_inverse=True)
+        repeated = np.tile(groups.astype(np.int32), (len(users), 1))
         features = model.spaces[1].describe(QueryRows(offsets, parents[context], users, repeated))
-        scores += blend.score(features, level=1)[:, parents[rows] + 1]
+        scores += blend.score(features, level=1)[:, place]
     return np.asarray(scores, np.float32)
 
 
