@@ -108,11 +108,15 @@ def true_shares(baskets):
     return {pair: weight / alone[pair[0]] for pair, weight in both.items()}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_chances_are_the_true_shares_of_a_planted_shop_with_and_without_a_customer(seed):
-    # Without a customer, twelve unrelated products once had a chance of 0.95: no such question had ever been judged.
-    baskets = omba.datasets.planted_shop(seed=seed).baskets
-    model = omba.OMBA(dim=16, epochs=2, pairs=10_000, seed=seed).fit(baskets, every="14d")
+@pytest.fixture(scope="module", params=range(3))
+def planted(request):
+    baskets = omba.datasets.planted_shop(seed=request.param).baskets
+    return baskets, omba.OMBA(dim=16, epochs=2, pairs=10_000, seed=request.param).fit(baskets, every="14d")
+
+
+def test_chances_without_a_customer_are_the_true_shares_of_a_planted_shop(planted):
+    # Twelve unrelated products once had a chance of 0.95: no question without a customer had ever been judged.
+    baskets, model = planted
     shares, errors = true_shares(baskets), []
     for product in ASKED:
         found = model.rank([product], n=100)
@@ -121,3 +125,18 @@ def test_chances_are_the_true_shares_of_a_planted_shop_with_and_without_a_custom
             assert chance < 0.07 or chance < 3 * shares.get((product, other), 0.0), (product, other, chance)
         assert sum(chance for _, chance in found) < 2 * model.expected_size() + 1
     assert np.mean(errors) < 0.08
+
+
+def test_chances_of_customers_next_visits_are_what_they_buy_in_a_planted_shop(planted):
+    baskets, model = planted
+    visits, bought = Counter(), Counter()
+    for basket in baskets:
+        visits[basket.user] += 1
+        bought.update((basket.user, product) for product in basket.products)
+    promised, kept = [], []
+    for user in model.users[:60]:
+        for product, chance in model.next_basket(user):
+            promised.append(chance)
+            kept.append(bought[user, product] / visits[user])
+    assert 0.6 < np.sum(promised) / np.sum(kept) < 1.6
+    assert np.mean(np.abs(np.subtract(promised, kept))) < 0.1

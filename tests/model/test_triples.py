@@ -120,3 +120,15 @@ def test_products_that_are_bought_once_make_no_room_for_themselves(monkeypatch):
     triples, _, _ = count([[*rare[first : first + 6], *often[first : first + 6]] for first in range(0, 60, 6)], 5_000)
     assert triples.let_go == 1
     assert triples.counts(np.array([[0, 1, 2]])) == [60]
+
+
+def test_a_full_table_of_triples_whose_pairs_were_let_go_lets_triples_go():
+    rng = np.random.default_rng(0)
+    evidence, triples = Evidence(10_000), Triples(module.LEAST)
+    for _ in range(4):
+        rows = [rng.choice(400, 40, replace=False).astype(np.int32) for _ in range(20)]
+        evidence.update(*window(rows))
+        triples.update(*window(rows), evidence)
+
+    assert 0 < triples.n_triples <= module.LEAST
+    assert triples.let_go > 0

@@ -48,6 +48,8 @@ Journey's types 0.67, 0.73 and 0.76 are found (tables of 3 million; 0.82 and 0.8
 a third longer."""
 SAMPLE = 1 << 16
 """Triples by which the bound is chosen."""
+NOTHING = 1e-9
+"""The lowest bound: below it are only triples of which a pair is not known any more."""
 LINE = 64
 """Bytes of a cache line."""
 MARKS = 8
@@ -163,7 +165,8 @@ class Triples:
             falls = np.empty(len(some))
             counting.find_worth(self._table, some, PROMISE, *known, falls)
             fall = int(max(1 / FALLS, min(1 / 3, BLOCK / self.room)) * len(falls))
-            self.let_go = bound = max(self.let_go, float(np.partition(falls, fall)[fall]))
+            # Where the evidence let pairs go, triples promise nothing: a bound of 0 would let none of them go.
+            self.let_go = bound = max(self.let_go, float(np.partition(falls, fall)[fall]), NOTHING)
         before = self._table
         self._set_table(min(max(2 * slots, int(BLOCK / LOAD) + slots), int(self.room / LOAD) + 1))
         self.n_triples = counting.move_triples(before, bound, PROMISE, *known, self._table, self._marks)
