@@ -132,3 +132,10 @@ def test_a_full_table_of_triples_whose_pairs_were_let_go_lets_triples_go():
 
     assert 0 < triples.n_triples <= module.LEAST
     assert triples.let_go > 0
+
+
+def test_a_bound_below_zero_is_refused():
+    state = Triples(module.LEAST).state() | {"let_go": np.array([-1.0])}
+
+    with pytest.raises(ValueError, match="less than 0"):
+        Triples(module.LEAST).load(state)

@@ -140,6 +140,8 @@ class Triples:
             let_go, self.oversized, self.n_baskets = state["sizes"].tolist()
             # Models saved before bounds had fractions have whole ones alone.
             self.let_go = float(state["let_go"][0]) if "let_go" in state else float(let_go)
+            if self.let_go < 0:
+                raise ValueError(f"sets.let_go is {self.let_go}, less than 0")
             rows = state["triples"].astype(np.uint64)
             if len(rows) > self.room:
                 raise ValueError(f"sets.triples holds {len(rows)} triples, more than the {self.room} there is room for")

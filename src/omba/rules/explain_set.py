@@ -73,10 +73,12 @@ class SetExplanation:
 
     @property
     def antecedents(self) -> tuple[Label, ...]:
+        """The products on the left."""
         return self.rule.antecedents
 
     @property
     def consequent(self) -> Label:
+        """The product on the right."""
         return self.rule.consequents[0]
 
     @property
@@ -86,14 +88,17 @@ class SetExplanation:
 
     @property
     def confidence(self) -> float:
+        """The share of the baskets with the antecedents that hold the consequent too."""
         return self.rule.confidence
 
     @property
     def lift(self) -> float:
+        """That share over the share of all baskets that hold the consequent."""
         return self.rule.lift
 
     @property
     def at_least(self) -> bool:
+        """Whether there may be more such baskets than were counted."""
         return self.rule.count_at_least
 
     def to_dict(self) -> dict[str, Any]:
