@@ -107,7 +107,7 @@ def test_what_a_season_sells_together_goes_together():
 
 
 def test_only_what_is_surely_one_is_told_as_a_substitute(model):
-    found = model.assortment.relations().near_product(model.row("hot dogs"))[1].chances[:, 1]
+    found = model.assortment.relations().near_product(model.row("hot dogs"))[1][:, 1]
     told = model.substitutes("hot dogs", n=50)
 
     assert len(told) == (found > 0.7).sum()
@@ -148,10 +148,13 @@ def test_the_model_tells_substitutes_and_complements(model):
 def test_no_likely_partner_is_passed_over(model):
     relations, others = model.assortment.relations(), np.arange(len(model.products))
     for row in others.tolist():
-        near, found = relations.near_product(row)
+        near, chances = relations.near_product(row)
+        known = relations.near_product(row, model.evidence.partners(row))
+        assert (known[0] == near).all()
+        assert (known[1] == chances).all()
         every = relations.judge(np.full(len(others), row), others)
         for place, least in enumerate(TOLD[:2]):
-            assert set(np.flatnonzero(every.chances[:, place] > least)) == set(near[found.chances[:, place] > least])
+            assert set(np.flatnonzero(every.chances[:, place] > least)) == set(near[chances[:, place] > least])
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omba.errors import InputError, SettingError
-from omba.rules import search
+from omba.rules import hashing, search
 from omba.rules.lsh import codes, nearest_pairs, recall
 from omba.rules.nearest import Trained, cosines, exact_pairs, neighbours
 from omba.rules.theory import p_omba
@@ -35,6 +35,20 @@ def test_the_exact_search_agrees_with_sorting_all_pairs():
     found = exact_pairs(Trained.of(vectors, None), 40)
     assert set(zip(*found[:2], strict=True)) == set(zip(left[order], right[order], strict=True))
     assert found[2] == pytest.approx(cosine[left, right][order], abs=1e-5)
+
+
+@pytest.mark.parametrize(("F", "H"), [(1, 7), (4, 11), (11, 40)])
+def test_collisions_of_rules_are_the_tables_in_which_all_their_codes_agree(F, H, monkeypatch):
+    monkeypatch.setattr(hashing, "AT_ONCE", 500)
+    vectors, rng = world(60), np.random.default_rng(1)
+    items = np.array([rng.choice(60, 3, replace=False) for _ in range(300)])
+    table = codes(vectors, F, H, seed=3)[items]
+    plain = [(table[:, :two] == table[:, -1:]).all(axis=1).sum(axis=1) for two in (1, 2)]
+
+    tables = hashing.Hashing("default", F, H, seed=3)
+    assert (tables.collisions(vectors, items[:, :1], items[:, 2]) == plain[0]).all()
+    assert (tables.collisions(vectors, items[:, :2], items[:, 2]) == plain[1]).all()
+    assert plain[0].any()
 
 
 @pytest.mark.slow

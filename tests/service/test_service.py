@@ -12,7 +12,7 @@ from omba.rules import Filter
 from omba.rules.order import rank_numbers
 from omba.rules.rules_table import read_rules
 from omba.service.views.published import Published
-from omba.service.views.rule_index import NUMBERS, RuleIndex, plain
+from omba.service.views.rule_index import NUMBERS, RuleIndex, plain_columns
 from omba.service.views.rule_key import key_of
 from omba.service.views.suggest import blend_of, exact_features, parts_of, rough_scores, suggest
 from omba.store import ModelFolder
@@ -305,8 +305,11 @@ def test_the_parts_of_a_score_add_up_to_its_clues(folder, model):
 def test_numbers_are_told_in_six_digits():
     values = [1 / 3, -2e-7 / 3, 123456789.0, 0.0, 1.0, 0.1, 1e-300, 1e300, 65.0, np.nan, np.inf, -np.inf]
     expected = [float(f"{value:.6g}") for value in values[:-3]]
-    assert plain(np.array(values)) == [*expected, None, None, None]
-    assert plain(np.array([3, -1])) == [3, None]
+    columns = {"lift": np.array(values), "count": np.array([3, -1]), "support": np.full(len(values), np.float32(2.5))}
+    found = plain_columns(columns)
+    assert found["lift"] == [*expected, None, None, None]
+    assert found["count"] == [3, None]
+    assert found["support"] == [2.5] * len(values)
 
 
 def test_the_past_answers_as_it_did_then(client, history, model):

@@ -10,6 +10,8 @@ Ints = NDArray[np.int64]
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_words(
@@ -81,9 +83,35 @@ def meet_all(
     for k in range(len(users)):
         user = users[k]
         n = visits[user]
+        each = bought[k] * (n - 1.0) / (n * n)
         for place in range(remembered.shape[1]):
             row = remembered[user, place]
             if row < 0:
                 break
-            expected[row] += bought[k] * counts[user, place] * (n - 1.0) / (n * n)
+            expected[row] += each * counts[user, place]
             customers[row] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def may_be_told(at_most: Floats, counts: Ints, fewer: Floats, more: Floats, kept: Ints) -> int:
+    """The products of which so many baskets are expected at most with one, and that are in so many with it, of which a
+    relation may be told; how many they are. The bounds are by the number of baskets."""
+    n = 0
+    for row in range(len(at_most)):
+        place = min(counts[row], len(fewer) - 1)
+        if fewer[place] > 0 or at_most[row] > more[place]:
+            kept[n] = row
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def alike(vectors: NDArray[np.float32], rows: Ints, direction: NDArray[np.float32], likeness: Floats) -> None:
+    """How far the vector of each row points in a direction, whatever its length."""
+    for k in range(len(rows)):
+        along, square = np.float32(0.0), np.float32(0.0)
+        for d in range(len(direction)):
+            value = vectors[rows[k], d]
+            along += value * direction[d]
+            square += value * value
+        likeness[k] = along / (np.sqrt(square) + 1e-12)

@@ -27,9 +27,12 @@ from numpy.typing import NDArray
 
 from omba.assortment.families import Families
 from omba.assortment.habits import BuyingHabits
+from omba.assortment.kernels import may_be_told
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Met = tuple[NDArray[np.integer], NDArray[np.integer]]
+"""Rows of products, and in how many baskets each was with one."""
 
 RELATIONS = ("complement", "substitute", "variant", "same customers", "different customers", "unclear")
 FACTOR = 1.5
@@ -197,7 +200,12 @@ class Relations:
         # Products of one season are not expected together for it: that they share it is part of what they are.
         return evenly * np.minimum(self.coincidence(a, b), 1.0)
 
-    def _evenly(self, a: Rows, b: Rows, habit: Floats) -> Floats:
+    def _habit_baskets(self, a: Rows, b: Rows, habit: Floats) -> Floats:
+        """The same as it is typical of pairs as often expected."""
+        expected = self._expectation(a, b, habit)
+        return np.asarray(expected * self._typical[0](expected))
+
+    def _evenly(self, a: Rows | int, b: Rows | slice, habit: Floats) -> Floats:
         """The same if both had been sold all the time, which is never less."""
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
         return np.asarray(habit + others / self.baskets)
@@ -215,37 +223,69 @@ class Relations:
     def judge(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> PairRelations:
         """What the products of each pair are to each other."""
         left, right = np.asarray(a, np.int64), np.asarray(b, np.int64)
-        return self._judge(left, right, *self.habits.pairs(left, right))
+        habit, customers = self.habits.pairs(left, right)
+        together = np.asarray(self.pairs(left, right), np.int64)
+        return self._judge(left, right, together, self._habit_baskets(left, right, habit), customers)
 
-    def near_product(self, row: int) -> tuple[Rows, PairRelations]:
-        """The products that a product may be told to be bought with or instead of, and what they are to it.
+    def near_product(self, row: int, met: Met | None = None) -> tuple[Rows, Floats]:
+        """The products that a product may be told to be bought with or instead of, and how likely each of the two is,
+        a line each; 0 where it is not told.
 
         A complement needs fewer baskets expected than some number, a substitute more than another (see
-        `_told_between`), so that most products are passed over before anything is worked out of them.
+        `_thresholds`), so that most products are passed over before anything is worked out of them. `met` are the
+        products that were in a basket with it, and in how many, where that is at hand; else every pair is looked up.
         """
         habit, customers = self.habits.with_all(row)
-        others = np.arange(len(self.counts), dtype=np.int64)
-        same = np.full(len(others), row)
-        fewer, more = _told_between(np.asarray(self.pairs(same, others)))
-        at_most = self._evenly(same, others, habit) * self._typical[0].most
-        kept = np.flatnonzero((fewer > 0) | (at_most > more))
-        expected = self._expectation(same[kept], kept, habit[kept])
-        expected *= self._typical[0](expected)
-        kept = kept[(expected < fewer[kept]) | (expected > more[kept])]
-        return kept, self._judge(same[kept], kept, habit[kept], customers[kept])
+        together = np.zeros(len(self.counts), np.int64)
+        if met is None:
+            together += self.pairs(np.full(len(together), row), np.arange(len(together)))
+        else:
+            together[met[0]] = met[1]
+        at_most = self._evenly(row, slice(None), habit) * self._typical[0].most
+        fewer, more = _thresholds()
+        kept = np.empty(len(together), np.int64)
+        kept = kept[: may_be_told(at_most, together, fewer, more, kept)]
+        expected, place = (
+            self._habit_baskets(np.full(len(kept), row), kept, habit[kept]),
+            np.minimum(together[kept], LARGE),
+        )
+        seldom, often = expected < fewer[place], expected > more[place]
+        told = np.flatnonzero(seldom | often)
+        kept, expected, seldom, often = kept[told], expected[told], seldom[told], often[told]
+        chances = np.zeros((len(kept), 2))
+        chances[seldom, 0] = _above(together[kept[seldom]], expected[seldom])
+        instead = kept[often]
+        chances[often, 1] = self._substitute(
+            np.full(len(instead), row), instead, _below(together[instead], expected[often]), customers[instead]
+        )
+        chances[self._variant(row, kept)] = 0.0
+        return kept, chances
 
-    def _judge(self, a: Rows, b: Rows, habit: Floats, customers: Rows) -> PairRelations:
-        together = np.asarray(self.pairs(a, b), np.int64)
-        expected, chance = self._expectation(a, b, habit), self._chance(a, b)
-        expected, chance = expected * self._typical[0](expected), chance * self._typical[1](chance)
-        more, less = _beyond(together, expected)
-        same, different = _beyond(customers, chance)
+    def _substitute(self, a: Rows, b: Rows, less: Floats, customers: Rows) -> Floats:
+        """How likely products of which so many customers buy both, and that are seldom bought together, are bought
+        instead of each other."""
+        different = _below(customers, self._customers_expected(a, b))
         category = self.categories[a], self.categories[b]
         strangers = (category[0] >= 0) & (category[1] >= 0) & (category[0] != category[1])
-        substitute = less * (1.0 - different) * np.where(strangers, STRANGERS, 1.0)
+        return np.asarray(less * (1.0 - different) * np.where(strangers, STRANGERS, 1.0))
+
+    def _customers_expected(self, a: Rows, b: Rows) -> Floats:
+        """Customers of both, as it is typical of pairs of which chance would bring as many."""
+        chance = self._chance(a, b)
+        return np.asarray(chance * self._typical[1](chance))
+
+    def _variant(self, a: Rows | int, b: Rows) -> NDArray[np.bool_]:
+        """Whether the products of each pair are of one group."""
+        return np.asarray(self.families.groups[a] == self.families.groups[b])
+
+    def _judge(self, a: Rows, b: Rows, together: Rows, expected: Floats, customers: Rows) -> PairRelations:
+        chance = self._customers_expected(a, b)
+        more, less = _above(together, expected), _below(together, expected)
+        same, different = _above(customers, chance), _below(customers, chance)
+        substitute = self._substitute(a, b, less, customers)
         apart = different * (1.0 - more)
         rest = np.maximum(1.0 - more - substitute - apart, 0.0)
-        variant = self.families.groups[a] == self.families.groups[b]
+        variant = self._variant(a, b)
         chances = np.column_stack([more, substitute, np.zeros(len(a)), rest * same, apart])
         chances[variant] = [0.0, 0.0, 1.0, 0.0, 0.0]
         likeliest = chances.argmax(axis=1)
@@ -268,26 +308,25 @@ def calibrate(expected: Floats, observed: Floats) -> Curve:
     return Curve(np.array(places), np.array(ratios))
 
 
-def _beyond(count: Rows, expected: Floats) -> tuple[Floats, Floats]:
-    """How likely a lift is above `FACTOR`, and below its inverse, given a count and what was expected."""
+def _above(count: Rows, expected: Floats) -> Floats:
+    """How likely a lift is above `FACTOR`, given a count and what was expected."""
+    from scipy.special import gammaincc
+
+    return np.asarray(gammaincc(PRIOR + count, FACTOR * (PRIOR + expected)))
+
+
+def _below(count: Rows, expected: Floats) -> Floats:
+    """How likely it is below the inverse of `FACTOR`."""
     from scipy.special import gammainc
 
-    above = 1.0 - gammainc(PRIOR + count, FACTOR * (PRIOR + expected))
-    below = gammainc(PRIOR + count, (PRIOR + expected) / FACTOR)
-    return above, below
-
-
-def _told_between(counts: NDArray[np.integer]) -> tuple[Floats, Floats]:
-    """Of pairs in so many baskets: what was expected must be below the first number for a complement to be told, and
-    above the second for a substitute. Where no such number is known, every pair may be either."""
-    fewer, more = _thresholds()
-    place = np.minimum(counts, len(fewer) - 1)
-    return fewer[place], more[place]
+    return np.asarray(gammainc(PRIOR + count, (PRIOR + expected) / FACTOR))
 
 
 @cache
 def _thresholds() -> tuple[Floats, Floats]:
-    """`_beyond` turned round, for each count below `LARGE`; for those from it on, what no pair is passed over by."""
+    """Of pairs in so many baskets: what was expected must be below the first number for a complement to be told, and
+    above the second for a substitute. That is `_above` and `_below` turned round, for each count below `LARGE`; for
+    those from it on, what no pair is passed over by."""
     from scipy.special import gammaincinv
 
     shape = PRIOR + np.arange(LARGE)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from omba.assortment.expected_sales import EXPECTED, UNKNOWN, expected_sales, revenue
 from omba.assortment.families import FEWEST, Families, find_families
 from omba.assortment.habits import BuyingHabits
+from omba.assortment.kernels import alike
 from omba.assortment.name_groups import NameGroups
 from omba.assortment.price_effects import PriceEffect, measure_effect
-from omba.assortment.relations import RELATIONS, TOLD, PairRelations, Relations
+from omba.assortment.relations import RELATIONS, TOLD, Met, Relations
 from omba.baskets.alignment import align
 from omba.model.memory import VISITS
 
@@ -45,7 +46,6 @@ class Assortment:
         self._families: Families | None = None
         self._relations: Relations | None = None
         self._habits: BuyingHabits | None = None
-        self._near: tuple[int, NDArray[np.int64], PairRelations] | None = None
         self._gram: NDArray[np.float32] | None = None
 
     def families(self) -> Families:
@@ -108,27 +108,31 @@ class Assortment:
         return self._habits
 
     def partners(self, row: int, kind: str, n: int) -> list[tuple[int, float]]:
-        """The products likeliest to be in a relation to one, with its probability: (row, probability).
+        """The products likeliest to be in a relation to one, with its probability: (row, probability)."""
+        return self.likely_partners(row, n)[kind]
+
+    def likely_partners(self, row: int, n: int, met: Met | None = None) -> dict[str, list[tuple[int, float]]]:
+        """The products likeliest to be bought with one and instead of it, each with its probability, by relation.
 
         Among those as likely the ones that stand in the same contexts come first: whose vectors lie alike to those of
-        all other products.
+        all other products. `met` are the products that were in a basket with it, and in how many, where that is known.
         """
-        relations = self.relations()
-        near = self._near
-        if near is None or near[0] != row:
-            # A product's page asks for one kind after the other; meanwhile another thread may ask for another product.
-            near = self._near = row, *relations.near_product(row)
-        _, others, found = near
-        chances = found.chances[:, RELATIONS.index(kind)]
-        likely = np.flatnonzero(
-            (chances > TOLD[RELATIONS.index(kind)]) & (self.model.product_counts[others] >= FEWEST) & (others != row)
-        )
-        others, chances = others[likely], chances[likely]
-        vectors = self.model.product_vectors
-        directions = vectors[others] / (np.linalg.norm(vectors[others], axis=1, keepdims=True) + 1e-12)
-        alike = directions @ (self.gram() @ vectors[row])
-        order = np.lexsort((-alike, -np.round(chances, 2)))[:n]
-        return [(int(other), float(chance)) for other, chance in zip(others[order], chances[order], strict=True)]
+        others, chances = self.relations().near_product(row, met)
+        sold = np.flatnonzero((self.model.product_counts[others] >= FEWEST) & (others != row))
+        others, chances = others[sold], chances[sold]
+        vectors, found = self.model.product_vectors, {}
+        direction = self.gram() @ vectors[row]
+        for place, kind in enumerate(RELATIONS[:2]):
+            likely = np.flatnonzero(chances[:, place] > TOLD[place])
+            likeness, rounded = np.empty(len(likely)), np.round(chances[likely, place], 2)
+            if len(likely) > n:
+                # Of those less likely than the n likeliest it does not matter how they lie.
+                among = rounded >= np.partition(rounded, len(rounded) - n)[len(rounded) - n]
+                likely, rounded, likeness = likely[among], rounded[among], likeness[among]
+            alike(vectors, others[likely], direction, likeness)
+            best = likely[np.lexsort((-likeness, -rounded))[:n]]
+            found[kind] = list(zip(others[best].tolist(), chances[best, place].tolist(), strict=True))
+        return found
 
     def ready(self) -> Assortment:
         """Work out now what a question about a product would wait for."""
@@ -150,7 +154,7 @@ class Assortment:
         Unless partners are given, they are up to n each of its complements, its substitutes and its variants.
         """
         if partners is None:
-            related = [other for kind in ("complement", "substitute") for other, _ in self.partners(row, kind, n)]
+            related = [other for others in self.likely_partners(row, n).values() for other, _ in others]
             family = int(self.families().family[row])
             members = self.families().members[family].tolist() if family >= 0 else []
             partners = [*related, *[other for other in members if other != row][:n]]
@@ -170,7 +174,7 @@ class Assortment:
         state = (self.model.n_windows, self.model.n_baskets)
         if state != self._state:
             self._state, self._families, self._relations, self._habits = state, None, None, None
-            self._near, self._gram = None, None
+            self._gram = None
 
     def groups(self) -> NameGroups:
         """What the names of the products say."""

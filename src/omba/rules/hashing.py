@@ -8,8 +8,13 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.rules.lsh import check, codes
+from omba.rules import kernels
+from omba.rules.lsh import check, fill_up, normals
 from omba.rules.theory import PAPER, p_omba
+
+FIRST, AT_ONCE = 2, 1 << 21
+"""Planes of each table that all products are compared with at once, most of which then differ; and how many tables
+times products at a time."""
 
 
 class HashingOptions(TypedDict, total=False):
@@ -66,5 +71,11 @@ class Hashing:
         """Tables in which the consequent shares a bucket with every antecedent."""
         items = np.column_stack([antecedents, consequent])
         used, place = np.unique(items, return_inverse=True)
-        code = codes(vectors[used], *self.shape, self.seed)[place.reshape(items.shape)]
-        return np.asarray((code[:, :-1] == code[:, -1:]).all(axis=1).sum(axis=1))
+        planes, chosen = normals(self.seed, *self.shape, vectors.shape[1]), fill_up(vectors[used])
+        counts, sides = np.zeros(len(items), np.int64), np.empty((len(used), len(planes)), np.int8)
+        step = max(1, AT_ONCE // max(len(used), 1))
+        for table in range(0, planes.shape[1], step):
+            first = planes[:FIRST, table : table + step]
+            along = (chosen @ first.reshape(-1, first.shape[2]).T).reshape(len(used), *first.shape[:2])
+            kernels.shared_buckets(place.reshape(items.shape), chosen, planes, along, table, sides, counts)
+        return counts

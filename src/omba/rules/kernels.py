@@ -149,6 +149,38 @@ def scan_collisions(words, F, H, ties, vectors, scales, floor, place, left, righ
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def shared_buckets(places, vectors, normals, first, table, sides, counts):
+    """In how many tables all products of each line share a bucket, from a table on.
+
+    `normals` are planes by their place in a table and by table, and `first` what the vectors are along the first planes
+    of some tables. Most lines differ there already, and no further side of theirs is worked out; `sides` has room for
+    those of one table.
+    """
+    tables = first.shape[2]
+    for h in range(tables):
+        sides[:] = -1
+        for line in range(len(places)):
+            same, f = True, 0
+            while same and f < len(normals):
+                met = np.int8(-1)
+                for item in places[line]:
+                    if f < first.shape[1]:
+                        side = np.int8(first[item, f, h] >= 0)
+                    else:
+                        side = sides[item, f]
+                        if side < 0:
+                            side = np.int8(dot(vectors[item], normals[f, table + h]) >= 0)
+                            sides[item, f] = side
+                    if met < 0:
+                        met = side
+                    elif side != met:
+                        same = False
+                        break
+                f += 1
+            counts[line] += same
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def transpose(offsets, items, starts, postings):
     """Rows of items turned into columns: the rows that hold item p, ascending, are postings[starts[p]:starts[p + 1]].
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ log = logging.getLogger("omba")
 
 RECALL = 0.997
 """Share of the true nearest pairs to find, as the theory expects it; measured recall stays above 0.99."""
+
+STEP = 64
+"""Numbers that a dot product takes at a time; what is left over is taken one by one."""
 
 MANY = 256
 """Where more than one in half as many of all pairs are wanted, looking at all of them costs least."""
@@ -146,6 +150,25 @@ def codes(vectors: NDArray[np.floating], F: int, H: int, seed: int = 0) -> NDArr
     each, mask = WORD // F, np.uint64(2**F - 1)
     words = [signs(vectors, planes(seed, word, vectors.shape[1])) for word in range(-(-H // each))]
     return np.column_stack([(words[h // each] >> np.uint64(h % each * F)) & mask for h in range(H)])
+
+
+@lru_cache(2)
+def normals(seed: int, F: int, H: int, dim: int) -> NDArray[np.float32]:
+    """The normals of the planes of all tables, by the place of a plane in its table and by table (F, H, dim). They are
+    filled up with zeros to whole steps of a processor."""
+    each = WORD // F
+    words = [planes(seed, word, dim).T[: each * F] for word in range(-(-H // each))]
+    found = fill_up(np.concatenate(words)[: H * F])
+    found = np.ascontiguousarray(found.reshape(H, F, -1).swapaxes(0, 1))
+    found.flags.writeable = False
+    return found
+
+
+def fill_up(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Vectors with zeros after them, to a length that a dot product takes in whole steps."""
+    filled = np.zeros((len(vectors), -(-vectors.shape[1] // STEP) * STEP), np.float32)
+    filled[:, : vectors.shape[1]] = vectors
+    return filled
 
 
 def by_collisions(trained: Trained, top: int, F: int, H: int, ties: bool, seed: int) -> Found:

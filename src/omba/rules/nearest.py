@@ -86,17 +86,25 @@ def neighbours(
     return near, np.clip(cosine, -1.0, 1.0)
 
 
-def cosines(vectors: Floats, left: NDArray[np.integer], right: NDArray[np.integer]) -> Floats:
-    """The cosine of each given pair of rows; 0 where a vector has no length."""
-    # Of a few pairs only the lengths of their own vectors are needed, and a request waits for them.
-    rows = np.unique(np.append(left, right)) if 4 * len(left) < len(vectors) else slice(None)
-    part = vectors[rows]
-    lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
-    scales = np.empty(len(vectors), np.float32)
-    scales[rows] = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+def cosines(
+    vectors: Floats, left: NDArray[np.integer], right: NDArray[np.integer], scales: Floats | None = None
+) -> Floats:
+    """The cosine of each given pair of rows; 0 where a vector has no length. `scales` are those of all vectors, where
+    they are at hand."""
+    if scales is None:
+        # Of a few pairs only the lengths of their own vectors are needed, and a request waits for them.
+        rows = np.unique(np.append(left, right)) if 4 * len(left) < len(vectors) else slice(None)
+        scales = np.empty(len(vectors), np.float32)
+        scales[rows] = scales_of(vectors[rows])
     out = np.empty(len(left), np.float32)
     kernels.pair_cosines(left, right, vectors, scales, out)
     return np.clip(out, -1.0, 1.0)
+
+
+def scales_of(vectors: Floats) -> Floats:
+    """One over the length of each vector, 0 for one of no length."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return np.asarray(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0))
 
 
 def exact_pairs(trained: Trained, top: int) -> tuple[Rows, Rows, Floats]:

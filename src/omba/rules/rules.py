@@ -37,6 +37,7 @@ from omba.rules.rule_columns import (
     rule_column,
 )
 from omba.rules.rule_relations import rule_relations
+from omba.rules.worth import by_chance, spent
 
 if TYPE_CHECKING:
     from omba.rules.explain import Explainer, Explanation
@@ -192,6 +193,16 @@ class Rules:
     def relations(self) -> tuple[Column, Column]:
         """What the products of each rule are to each other, and how likely; None and NaN where that is not known."""
         return rule_relations(self)
+
+    @cached_property
+    def by_chance(self) -> NDArray[np.float64]:
+        """Baskets with all products of each rule that chance would make, at the sales to come."""
+        return by_chance(self)
+
+    @cached_property
+    def spent(self) -> NDArray[np.float64]:
+        """What the products of each rule bring in a basket, together."""
+        return spent(self)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of numbers by name, NaN where there is nothing to tell; one of text is refused.

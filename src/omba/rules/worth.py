@@ -49,9 +49,13 @@ def worth(name: str, count: NDArray[Any], chance: Floats, lift: Callable[[str], 
 
 def rule_worth(rules: Rules, name: str) -> Floats:
     """The same of a table of rules."""
+    return worth(name, rules.count, rules.by_chance, rules.column, rules.spent)
+
+
+def by_chance(rules: Rules) -> Floats:
+    """Baskets with all products of each rule that chance would make, at the sales to come."""
     chance = rules.n_a.astype(np.float64) * rules.n_b / max(rules.n, 1)
-    chance *= rules.catalogue.chance([(*a, *c) for a, c in rules.sides])
-    return worth(name, rules.count, chance, rules.column, spent(rules))
+    return np.asarray(chance * rules.catalogue.chance([(*a, *c) for a, c in rules.sides]))
 
 
 def spent(rules: Rules) -> Floats:

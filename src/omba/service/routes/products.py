@@ -32,9 +32,6 @@ RULES, SIMILAR, TRACED, LOOKED_AT = 20, 20, 5, 200
 """Rules of each kind and similar products on a page; of those, how many are followed through time; how many
 neighbours are looked at for pairs that were never seen."""
 
-RELATED = 8
-"""Products bought instead of one and with it that its page has."""
-
 Limit = Annotated[int, Query(ge=1, le=schemas.MOST)]
 
 
@@ -75,8 +72,7 @@ def product(served: Served, view: Seen, id: str) -> Response:
             "observed": observed,
             "unseen": unseen,
             "similar": similar,
-            "substitutes": partners(view, row, "substitute"),
-            "complements": partners(view, row, "complement"),
+            **partners(view, row),
             "family": family_of(view, row),
             "season": view.catalogue.season([(product_index.labels[row],)])[0],
             "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
@@ -84,21 +80,19 @@ def product(served: Served, view: Seen, id: str) -> Response:
     )
 
 
-def partners(view: View, row: int, kind: str) -> list[dict[str, Any]]:
-    """The products in a relation to one, with what that rests on; of the present alone."""
-    model = view.model
-    if model is None or row >= len(model.product_rows.vocabulary) or not model.n_baskets:
-        return []
-    found = model.assortment.partners(row, kind, RELATED)
-    judged = model.assortment.relations().judge(np.full(len(found), row), np.array([other for other, _ in found], int))
-    return [
-        {
-            "id": view.product_index.labels[other],
-            "probability": round(chance, 4),
-            "sentence": judged.sentence(place),
-        }
-        for place, (other, chance) in enumerate(found)
-    ]
+def partners(view: View, row: int) -> dict[str, list[dict[str, Any]]]:
+    """The products bought instead of one and with it, and what that rests on; of the present alone."""
+    told = view.likely_partners(row)
+    if not told or view.model is None:
+        return {"substitutes": [], "complements": []}
+    pairs = [(kind, other, chance) for kind, others in told.items() for other, chance in others]
+    others = np.array([other for _, other, _ in pairs], np.int64)
+    judged = view.model.assortment.relations().judge(np.full(len(others), row), others)
+    found: dict[str, list[dict[str, Any]]] = {f"{kind}s": [] for kind in told}
+    for place, (kind, other, chance) in enumerate(pairs):
+        label = view.product_index.labels[other]
+        found[f"{kind}s"].append({"id": label, "probability": round(chance, 4), "sentence": judged.sentence(place)})
+    return found
 
 
 def family_of(view: View, row: int) -> str | None:

@@ -13,8 +13,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.int8]
-Shorts = NDArray[np.int16]
 Floats = NDArray[np.float32]
+
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -31,11 +32,23 @@ def quantise(vectors: Floats, rough: Bytes, scales: Floats) -> None:
             rough[i, k] = np.int8(np.rint(vectors[i, k] / step))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def quantised_cosines(rough: Bytes, scales: Floats, query: Shorts, scale: float, cosines: Floats) -> None:
-    """The cosine of every row with a query."""
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
+def quantised_cosines(rough: Bytes, scales: Floats, query: Floats, cosines: Floats) -> None:
+    """The cosine of every row with a query of unit length."""
     for i in range(rough.shape[0]):
-        total = np.int32(0)
+        total = np.float32(0.0)
         for k in range(rough.shape[1]):
-            total += np.int32(rough[i, k]) * np.int32(query[k])
-        cosines[i] = np.float32(total) * scales[i] * scale
+            total += np.float32(rough[i, k]) * query[k]
+        cosines[i] = total * scales[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def above(scores: Floats, floor: float, places: NDArray[np.int64]) -> int:
+    """The places of the scores that are at a floor or above, as far as there is room; how many there are."""
+    found = 0
+    for i in range(len(scores)):
+        if scores[i] >= floor:
+            if found < len(places):
+                places[found] = i
+            found += 1
+    return found

@@ -14,7 +14,7 @@ from omba.rules import Catalogue, Hashing, MiningInput, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.explain import Explainer
 from omba.rules.from_model import mining_input
-from omba.rules.nearest import cosines
+from omba.rules.nearest import cosines, scales_of
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
 
@@ -69,6 +69,11 @@ class PairIndex:
         return Explainer(self.given, self.partners)
 
     @cached_property
+    def scales(self) -> NDArray[np.float32]:
+        """One over the length of each product's vector."""
+        return scales_of(self.given.vectors)
+
+    @cached_property
     def _scope(self) -> Scope:
         """All products, those that were met once included: whoever asks for a pair is shown what there is."""
         return Scope(np.ones(len(self.given.labels), bool))
@@ -115,11 +120,11 @@ class PairIndex:
 
     def candidates(self, left: Rows, right: Rows, count: Rows) -> Candidates:
         """Pairs that were counted, with their forecast, each from left to right."""
-        given, cosine = self.given, cosines(self.given.vectors, left, right)
+        given, cosine = self.given, cosines(self.given.vectors, left, right, self.scales)
         expected, low, high = given.expect(left, right, cosine, count)
         seen = np.ones(len(left), bool)
         return Candidates(left[:, None], right, cosine, count, given.counts[left], expected, low, high, seen)
 
     def _candidates(self, left: Rows, right: Rows, count: Rows, scope: Scope) -> Candidates:
-        cosine = cosines(self.given.vectors, left, right)
+        cosine = cosines(self.given.vectors, left, right, self.scales)
         return Candidates.of_pairs(self.given, scope, left, right, cosine, count)

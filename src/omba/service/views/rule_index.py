@@ -93,7 +93,7 @@ class RuleIndex:
     @cached_property
     def records(self) -> list[Record]:
         """Every rule as plain values; what is not known is None."""
-        columns = {name: plain(column) for name, column in self.columns.items()}
+        columns = plain_columns(self.columns)
         names = list(columns)
         return [
             {"key": key, **self._products(a, c), "count_at_least": bound, **dict(zip(names, row, strict=True))}
@@ -132,19 +132,30 @@ class RuleIndex:
         return found[::-1] if order == "asc" else found
 
 
-def plain(column: NDArray[Any]) -> list[Any]:
-    """A column as values that JSON can hold: six digits, None for what is not known or not finite."""
-    if column.dtype.kind != "f":
-        return [None if value == -1 else value for value in column.tolist()]
-    values = column.astype(np.float64)
+def plain_columns(columns: dict[str, NDArray[Any]]) -> dict[str, list[Any]]:
+    """Columns as values that JSON can hold: numbers of six digits, None for what is not known or not finite."""
+    numbers = [name for name, column in columns.items() if column.dtype.kind == "f"]
+    # All at once: of a few rules each step costs the same for one column as for forty.
+    rounded = dict(zip(numbers, shorten(np.array([columns[name] for name in numbers], np.float64)), strict=True))
+    return {
+        name: rounded[name] if name in rounded else [None if value == -1 else value for value in column.tolist()]
+        for name, column in columns.items()
+    }
+
+
+def shorten(values: NDArray[np.float64]) -> list[list[Any]]:
+    """Lines of numbers in six digits, None for what is not finite."""
     known = np.isfinite(values) & (values != 0)
     with np.errstate(all="ignore"):
         # Through whole numbers and powers of ten, so that what comes out is the double nearest to its six digits.
         power = 5 - np.floor(np.log10(np.abs(values)))
         whole, scale = np.rint(values * 10.0**power), 10.0 ** np.abs(power)
         short = np.where(known & (np.abs(power) < 290), np.where(power >= 0, whole / scale, whole * scale), values)
-    out: list[Any] = short.tolist()
-    return out if known.all() else [None if value - value != 0 else value for value in out]
+    lines: list[list[Any]] = short.tolist()
+    return [
+        line if finite else [None if value - value != 0 else value for value in line]
+        for line, finite in zip(lines, np.atleast_1d(np.isfinite(short).all(axis=-1)), strict=True)
+    ]
 
 
 def records_of(rules: Rules) -> list[Record]:

@@ -16,6 +16,8 @@ from omba.baskets.identity import Identity
 from omba.model import OMBA
 from omba.rules import Catalogue, MiningInput, Rules
 from omba.rules.from_model import catalogue_of
+from omba.rules.nearest import cosines as cosines_of
+from omba.rules.nearest import scales_of
 from omba.rules.pair_counts import KeptEvidence, PairCounts
 from omba.rules.rules_table import read_rules
 from omba.service.views.history_view import HistoryEntry, show_tick
@@ -27,6 +29,9 @@ from omba.service.views.rule_search import RuleSearch
 
 T = TypeVar("T")
 
+TOLD, OFTEN = 8, 2_000
+"""Products bought instead of one and with it that its page has; those of products that more customers than this buy
+are worked out with the view, since that takes as long as there are customers."""
 LEAST = 2
 """A vector learned from fewer baskets says nothing yet."""
 
@@ -93,12 +98,16 @@ class View:
 
     def ready(self) -> View:
         """Work out now what requests will need."""
-        _ = self.pair_index, self.quantised_index, self.trained, self.log_share, self.pair_counts
+        _ = self.pair_index, self.quantised_index, self.scales, self.trained, self.log_share, self.pair_counts
+        if self.pair_index is not None:
+            _ = self.pair_index.scales
         if self.rule_search is not None:
             self.rule_search.ready()
         if self.model is not None and self.n_baskets:
             # A product's page has its family and what it is bought with or instead of.
-            self.model.assortment.ready()
+            habits = self.model.assortment.ready().habits()
+            often = np.flatnonzero(habits.customers > OFTEN)
+            self.cache("told", lambda: {row: self.likely_partners(row) for row in often.tolist()})
         return self
 
     @property
@@ -165,15 +174,28 @@ class View:
         """The vectors worth reading, roughly."""
         return QuantisedIndex.of(self.vectors, self.trained)
 
+    @cached_property
+    def scales(self) -> NDArray[np.float32]:
+        """One over the length of each vector."""
+        return scales_of(self.vectors)
+
     def units(self, rows: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
         """The vectors of some rows, of unit length."""
         return unit(self.vectors[rows])
+
+    def likely_partners(self, row: int) -> dict[str, list[tuple[int, float]]]:
+        """The products likeliest to be bought with one and instead of it, by relation, each with its probability; of
+        the past none. Those of what most customers buy are worked out before they are asked for."""
+        if self.model is None or self.pair_index is None or row >= len(self.product_index) or not self.n_baskets:
+            return {}
+        known: dict[int, dict[str, list[tuple[int, float]]]] = self._cache.get("told", {})
+        return known.get(row) or self.model.assortment.likely_partners(row, TOLD, self.pair_index.partners(row))
 
     def near(self, row: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The n nearest products by cosine, best first, and their cosines."""
         rows = self.quantised_index.rows[best(self.quantised_index.cosines(self.vectors[row]), 2 * n + 1)]
         rows = rows[rows != row]
-        cosines = np.einsum("ij,j->i", self.units(rows), self.units([row])[0])
+        cosines = cosines_of(self.vectors, rows, np.full(len(rows), row), self.scales)
         order = np.argsort(-cosines, kind="stable")[:n]
         return rows[order], cosines[order]
 
