@@ -96,3 +96,11 @@ def test_how_far_sales_of_groups_may_swing_is_told_by_all_the_time_so_far() -> N
     # The last quarter was calm, and earlier ones were not.
     assert swung[:, 0].max() < 0.7
     assert swung[:, 2].max() > 1.2
+
+
+def test_how_far_a_product_may_fall_is_told_by_those_that_sold_as_much() -> None:
+    calm, swung = (sold_in(swing).outlook() for swing in (range(0), range(5, 8)))
+    pairs = [[0, 1], [2, 3], [0, 99]]
+    assert np.all(calm.fallen(pairs) > 0.7)
+    assert swung.fallen(pairs)[0] < 0.5
+    assert swung.fallen(pairs)[2] > swung.fallen(pairs)[0], "of what is not known nothing is said"

@@ -210,6 +210,20 @@ class Relations:
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
         return np.asarray(habit + others / self.baskets)
 
+    @property
+    def knows_customers(self) -> bool:
+        """Whether any customer is known."""
+        return len(self.habits.visits) > 0
+
+    def buyers(self, a: Rows, b: Rows, together: NDArray[np.integer]) -> Floats:
+        """How many customers bought both products of each pair, which are in so many baskets together.
+
+        Baskets of nobody known are taken to be of another customer each, and to be as large a part of these as of all.
+        """
+        habits = self.habits
+        nobody = max(1.0 - habits.share * float(habits.visits.sum()) / self.baskets, 0.0)
+        return np.asarray(habits.share * habits.pairs(a, b)[1] + nobody * together)
+
     def _chance(self, a: Rows, b: Rows) -> Floats:
         """Customers of both that chance alone would bring."""
         buyers = self.habits.customers

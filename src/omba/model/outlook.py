@@ -46,6 +46,8 @@ MOVES = 1.5
 UNTRIED, FEW, SIZES, QUARTERS = (0.4, 1.0, 2.5), 10, 6, 4
 """How sales compare with what is expected of them where fewer groups of products than this tell it, the classes of size
 in which groups are compared, and how many quarters that are apart a time has."""
+WORST = 0.1
+"""The part of products that fare worst, by which it is told how far sales may fall."""
 LARGEST = 4.0
 """The most that sales of late may raise or lower what is expected."""
 
@@ -234,28 +236,30 @@ class Outlook:
         of the time until then is foretold from the rest of it in the same way. Assortments age, so half of the groups
         are below a share of less than 1; and a single quarter may have been a calm one.
         """
-        spread = np.tile(UNTRIED, (len(groups), 1))
-        seasons = self._seasons
+        return self._swings(self._seasons.sold_of(groups), (0.05, 0.5, 0.95), UNTRIED)
+
+    def _swings(self, sold: NDArray[np.floating], below: tuple[float, ...], untried: tuple[float, ...]) -> Floats:
+        """The shares of what is expected that such parts of the lines of sales by fortnight are below, of those as
+        large as each; where too little was seen to tell, what is taken to be so."""
         order = (self.now - np.arange(self._fortnights)) % self._fortnights
-        order = order[seasons.baskets[order] > 0]
-        sold = seasons.sold_of(groups)
+        order = order[self._seasons.baskets[order] > 0]
         past = [self._foretold(sold, order[ago:]) for ago in range(len(order) - 3)]
         if not past:
-            return spread
+            return np.tile(untried, (len(sold), 1))
         expected, share = (np.concatenate(column) for column in zip(*past, strict=True))
         some = np.flatnonzero(expected >= STEADY)
         # Quarters that begin a fortnight apart tell much the same: all of them together tell as much as four.
         classes = min(SIZES, int(len(some) * min(QUARTERS / len(past), 1.0)) // FEW)
         if not classes:
-            return spread
+            return np.tile(untried, (len(sold), 1))
         by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], classes)
-        told = [np.quantile(share[alike], [0.05, 0.5, 0.95]) for alike in by_size]
+        told = [np.quantile(share[alike], below) for alike in by_size]
         smallest = np.array([expected[alike[-1]] for alike in by_size[:-1]])
-        # Each group is of the first class whose smallest is no larger than it; the last class takes all others.
+        # Each line is of the first class whose smallest is no larger than it; the last class takes all others.
         place = (past[0][0][:, None] < smallest[None, :]).sum(axis=1)
         return np.asarray(np.array(told)[place])
 
-    def _foretold(self, sold: Floats, order: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
+    def _foretold(self, sold: NDArray[np.floating], order: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
         """What was to be expected of each group in the last quarter of some fortnights, the last one first, and what
         came, over that."""
         baskets = self._seasons.baskets
@@ -279,6 +283,16 @@ class Outlook:
     @cached_property
     def _still(self) -> Floats:
         return self._of_late(HARDLY)
+
+    def fallen(self, sets: ArrayLike) -> Floats:
+        """What is left of the baskets with each line of rows if all of its products fare as the worst tenth of those
+        that sold as much did in earlier quarters, against what was expected of them; 1 at most."""
+        rows = np.minimum(np.asarray(sets, np.int64), len(self._worst))
+        return np.asarray(np.append(self._worst, 1.0)[rows].prod(axis=1))
+
+    @cached_property
+    def _worst(self) -> Floats:
+        return np.minimum(self._swings(self._seasons.sold, (WORST,), (UNTRIED[0],))[:, 0], 1.0)
 
     def _together(self, rows: Rows) -> Floats:
         """Baskets in the coming weeks with all products of each line, against usual."""

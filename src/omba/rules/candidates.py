@@ -17,7 +17,7 @@ from omba.rules import rule_status
 from omba.rules.evidence import Observed, Rows
 from omba.rules.filter import within
 from omba.rules.hashing import Hashing
-from omba.rules.holding import HOLDS, LINE, hold_chance, line_order
+from omba.rules.holding import HOLDS, LINE, line_order, sets_hold
 from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines, neighbours
@@ -137,9 +137,8 @@ class Candidates:
     def hold_chance(self, given: MiningInput) -> Floats:
         """How likely each still has a strong lift in the next period; NaN where there is no forecast."""
         chance = self.n_a.astype(np.float64) * given.counts[self.consequent] / given.n_baskets
-        if given.catalogue.outlook is not None:
-            chance *= given.catalogue.outlook.going_on(np.column_stack([self.antecedents, self.consequent]))
-        return hold_chance(chance, self.expected, self.high)
+        sets = np.column_stack([self.antecedents, self.consequent]).astype(np.int64)
+        return sets_hold(given.catalogue, sets, self.count, chance, self.expected, self.high)
 
     def value(self, given: MiningInput) -> Floats:
         """Expected extra revenue per thousand baskets: 1000 · P(A) · P(b) · (lift − 1) · price of b.

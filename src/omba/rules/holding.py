@@ -5,10 +5,19 @@ makes m = e·E λ of it. The count to come is taken as negative binomial around 
 interval says, and the rule holds if it is above 5·e. Anscombe's transform (Biometrika, 1948) makes such a count nearly
 normal, which is quick enough for millions of pairs. Unlike the low end of the lift, it tells a rare pair that is about
 to come again from one of a product that is no longer sold.
+
+Rules that are likelier than not to hold are looked at more closely, for three reasons to doubt them:
+
+- sales may fall, as the worst tenth of products did in earlier quarters: what rests on few baskets is gone then;
+- products that are sold at the same time of the year meet because of it, c times as often as what is sold evenly
+  would. When their time comes they are everybody's, and the lift is lower by c. Where it is not known whether it comes,
+  the lift is lowered by the root of c;
+- what a few customers buy is their habit. With b who bought both, the lift's relative variance is 1 / (1 + b) wider.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,9 +27,12 @@ from omba.assortment.expected_sales import NINE_IN_TEN, PERIOD
 from omba.rules.order import LOW_END, rank_numbers
 
 if TYPE_CHECKING:
+    from omba.rules.catalogue import Catalogue
     from omba.rules.rules import Rules
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Numbers = NDArray[np.floating]
 
 HOLDS = "hold_chance"
 """The column of it."""
@@ -31,12 +43,18 @@ STRONG = 5.0
 """A rule holds if its lift is above this."""
 NARROWEST, WIDEST = 0.15, 1.0
 """The deviation of a lift, as a share of it, is taken to lie within."""
+LIKELY = 0.5
+"""Rules as likely as this to hold are looked at more closely."""
+FALLING = 0.2
+"""How likely sales fall as those of the worst tenth of products did: the part of all whose nearest of five steps, the
+first, third, … tenth, that is."""
 
 
-def hold_chance(chance: Floats, expected: NDArray[np.floating], high: NDArray[np.floating]) -> Floats:
+def hold_chance(chance: Floats, expected: Numbers, high: Numbers, more: Floats | float = 0.0) -> Floats:
     """How likely each rule has a lift above `STRONG` in the next period; NaN where there is no forecast.
 
-    `chance` are the baskets with all products that chance would make of all learned, at the sales to come.
+    `chance` are the baskets with all products that chance would make of all learned, at the sales to come; `more` is
+    relative variance of the lift beyond that of its interval.
 
     >>> chance, expected, high = np.full(3, 3.0), np.array([20.0, 6.0, 20.0]), np.array([30.0, 9.0, 90.0])
     >>> hold_chance(chance, expected, high).round(2).tolist()
@@ -49,7 +67,7 @@ def hold_chance(chance: Floats, expected: NDArray[np.floating], high: NDArray[np
     mean = np.maximum(by_chance * expected, 1e-9)
     with np.errstate(divide="ignore", invalid="ignore"):
         wide = np.log(np.asarray(high, np.float64) / expected) / NINE_IN_TEN
-    shape = np.clip(np.nan_to_num(wide, posinf=WIDEST), NARROWEST, WIDEST) ** -2.0
+    shape = 1.0 / (np.clip(np.nan_to_num(wide, posinf=WIDEST), NARROWEST, WIDEST) ** 2 + more)
     scale = np.maximum(shape - 0.75, 0.25)
 
     def normal(count: Floats) -> Floats:
@@ -58,7 +76,50 @@ def hold_chance(chance: Floats, expected: NDArray[np.floating], high: NDArray[np
     return np.asarray(ndtr(normal(mean) - normal(np.floor(STRONG * by_chance) + 0.5)), np.float64)
 
 
-def line_order(holds: NDArray[np.floating], low: NDArray[np.floating]) -> Floats:
+def sets_hold(
+    catalogue: Catalogue, sets: Rows, together: NDArray[np.integer], chance: Floats, expected: Numbers, high: Numbers
+) -> Floats:
+    """The same of lines of rows, the last the consequent, with what speaks against those that are likely to hold.
+
+    `chance` are baskets by chance at the usual sales, `together` those that held all products.
+    """
+    outlook = catalogue.outlook
+    if outlook is not None:
+        chance = chance * outlook.going_on(sets)
+    found = hold_chance(chance, expected, high)
+    likely = np.flatnonzero(found >= LIKELY)
+    if not len(likely):
+        return found
+    sets, chance, expected, high = sets[likely], chance[likely], expected[likely], high[likely]
+    apart, more = _doubts(catalogue, sets, together[likely])
+    ends = expected / apart, high / apart
+    found[likely] = hold_chance(chance, *ends, more)
+    if outlook is not None:
+        found[likely] += FALLING * (hold_chance(chance * outlook.fallen(sets), *ends, more) - found[likely])
+    return found
+
+
+def _doubts(catalogue: Catalogue, sets: Rows, together: NDArray[np.integer]) -> tuple[Floats, Floats | float]:
+    """By how much the lift of each line of rows may be lower when its season comes, and the relative variance that few
+    customers add: each of the antecedent that says the worst of it."""
+    relations, outlook = catalogue.relations, catalogue.outlook
+    if relations is None or int(sets.max(initial=0)) >= len(relations.counts):
+        return np.ones(len(sets)), 0.0
+
+    def worst(of_pairs: Callable[[Rows, Rows], Floats], pick: np.ufunc) -> Floats:
+        columns = [of_pairs(sets[:, place], sets[:, -1]) for place in range(sets.shape[1] - 1)]
+        return np.asarray(pick.reduce(columns))
+
+    apart = np.ones(len(sets))
+    if relations.coincidence is not None and not (outlook is not None and outlook.known):
+        # Where a year is known, the lift to expect goes by the coming weeks already.
+        apart = np.sqrt(np.maximum(worst(relations.coincidence, np.maximum), 1.0))
+    if not relations.knows_customers:
+        return apart, 0.0
+    return apart, 1.0 / (1.0 + worst(lambda a, b: relations.buyers(a, b, together), np.minimum))
+
+
+def line_order(holds: Numbers, low: Numbers) -> Floats:
     """The numbers of `LINE`, from 0 to 2.
 
     >>> line_order(np.array([0.9, 0.2, 0.1]), np.array([0.0, 1.5, 3.0])).tolist()
@@ -69,7 +130,13 @@ def line_order(holds: NDArray[np.floating], low: NDArray[np.floating]) -> Floats
 
 
 def rules_hold(rules: Rules) -> Floats:
-    """The same of a table of rules."""
+    """How likely each rule of a table is to hold."""
+    catalogue, found = rules.catalogue, np.full(len(rules), np.nan)
     chance = rules.n_a.astype(np.float64) * rules.n_b / max(rules.n, 1)
-    chance *= rules.catalogue.going_on([(*a, *c) for a, c in rules.sides])
-    return hold_chance(chance, rules.column("expected_lift"), rules.column("expected_lift_high"))
+    expected, high = rules.column("expected_lift"), rules.column("expected_lift_high")
+    for size in np.unique(rules.lengths).tolist():
+        some = np.flatnonzero(rules.lengths == size)
+        sides = [(*rules.antecedents[place], *rules.consequents[place]) for place in some.tolist()]
+        sets = np.array([[catalogue.rows.get(label, len(catalogue)) for label in labels] for labels in sides], np.int64)
+        found[some] = sets_hold(catalogue, sets, rules.count[some], chance[some], expected[some], high[some])
+    return found

@@ -26,6 +26,8 @@ from omba.rules.rules import Rules
 Groups = tuple[int, ...]
 Rows = NDArray[np.integer]
 
+HUNDRED = 100
+"""Lines that are put in order together."""
 ALONE = 2
 """Lines of a product that is in no family. Of the first hundred of a wholesaler as many hold with one, two or three of
 them (learned to May, June and July)."""
@@ -89,6 +91,18 @@ def picked_by(column: str, where: Filter, catalogue: Catalogue) -> str:
     unless an order or certain products are asked for, or there are no families."""
     plain = where.families == "between" and column == LOW_END and where.status != "unseen" and not is_narrow(where)
     return LINE if plain and catalogue.families is not None and len(catalogue.families) else column
+
+
+def by_hundreds(order: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The places of lines as they are shown, given those of the order to show them in; lines come best first.
+
+    The first hundred stand in that order, then the next: so a page has what is surest, and is sorted by what it shows,
+    however many lines are asked for.
+
+    >>> by_hundreds(np.array([100, 1, 0, *range(2, 100)]))[[0, 1, -1]].tolist()
+    [1, 0, 100]
+    """
+    return np.asarray(order[np.argsort(order // HUNDRED, kind="stable")], np.int64)
 
 
 def lines_between(rules: Rules, where: Filter) -> Rules:

@@ -15,7 +15,7 @@ from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
-from omba.rules.lines import lines_between, picked_by
+from omba.rules.lines import by_hundreds, lines_between, picked_by
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -99,7 +99,7 @@ def mine(
     if len(rules) < top:
         where_from = "" if pool >= scope.pairs else f" among the {pool:,} best candidates"
         log.warning("%d rules were asked for, and there are %d%s", top, len(rules), where_from)
-    return (rules if shown == column else rules.sort(shown)).head(top)
+    return (rules if shown == column else rules.take(by_hundreds(rules.ranking(shown)))).head(top)
 
 
 def far(column: str, where: Filter) -> bool:

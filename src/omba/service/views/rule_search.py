@@ -19,7 +19,7 @@ from omba.assortment.relations import RELATIONS
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
-from omba.rules.lines import Groups, choose_lines, groups_of, is_narrow, picked_by
+from omba.rules.lines import Groups, by_hundreds, choose_lines, groups_of, is_narrow, picked_by
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.order import rank_numbers
 from omba.rules.rule_columns import RISING
@@ -180,7 +180,8 @@ class RuleSearch:
         if where.families == "between" and self.families is not None:
             rows = first(self._pick_numbers(where, column, numbers, inside, pairs), LINES)
             rows = rows[self._lines(every[rows], left, right, is_narrow(where))]
-            rows = rows[np.argsort(numbers[rows], kind="stable")]
+            shown = np.argsort(numbers[rows], kind="stable")
+            rows = rows[by_hundreds(shown) if falling else shown]
             return MatchingRules(len(rows), every[rows[:most]], left, right)
         return MatchingRules(len(inside) + total, every[first(numbers, most)], left, right)
 
