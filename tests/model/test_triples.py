@@ -139,3 +139,20 @@ def test_a_bound_below_zero_is_refused():
 
     with pytest.raises(ValueError, match="less than 0"):
         Triples(module.LEAST).load(state)
+
+
+def test_what_stays_when_triples_are_let_go_is_found_where_it_was_put(crowded):
+    triples, evidence, _ = crowded
+    other = Triples(12_000)
+    other.load(triples.state())
+    before, counts = other.observed()
+
+    other._make_room(evidence)
+
+    kept, left = other.observed()
+    assert 0 < other.n_triples == len(kept) < len(before)
+    worth = dict(zip(map(tuple, before.tolist()), counts.tolist(), strict=True))
+    assert left.tolist() == [worth[tuple(row)] for row in kept.tolist()]
+    assert other.counts(kept).tolist() == left.tolist(), "a search for each of them ends at it"
+    gone = np.array(sorted(set(worth) - set(map(tuple, kept.tolist()))))
+    assert not other.counts(gone).any()

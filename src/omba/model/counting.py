@@ -367,28 +367,42 @@ def check_mark(marks, hashed, mark):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_worth(
-    table: Words, slots: Longs, times: float, pairs: Words, counts: Longs, n: int, worth: NDArray[np.float64]
+    table: Words,
+    slots: Longs,
+    times: float,
+    most: np.uint64,
+    pairs: Words,
+    counts: Longs,
+    n: int,
+    worth: NDArray[np.float64],
 ) -> np.uint64:
-    """The bound below which each of some triples is let go: the baskets to expect of it, by its pairs and by what was
-    met. `slots` are where they stand.
+    """What each of some triples is worth: the baskets to expect of it, by its pairs and by what was met. `slots` are
+    where they stand.
 
     Its pairs promise n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's superposition), and no more than the rarest of them
     has. That is the mean of a gamma distribution of the shape `SHAPE`, and what was met is Poisson. It is no less than
-    the promise by `times`, with which a triple comes in.
+    the promise by `times`, with which a triple comes in. Of those met oftener than `most` no pair is looked up, and
+    what they are worth has no end.
     """
     held, touched, homes = len(pairs) // 2, np.uint64(0), np.empty((len(slots), 3), np.uint64)
-    # Reading all the homes first lets the processor fetch them from memory at the same time.
+    asked, some = np.empty(len(slots), np.int64), 0
     for i in range(len(slots)):
-        key = table[slots[i]]
+        value = table[slots[i] + 1]
+        rare = (value & COUNT) + (value >> MISSED) <= most
+        worth[i] = 0.0 if rare else np.inf
+        asked[some] = i
+        some += rare
+    # Reading all the homes first lets the processor fetch them from memory at the same time.
+    for i in range(some):
+        key = table[slots[asked[i]]]
         a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
         homes[i, 0], homes[i, 1], homes[i, 2] = home(held, pack(a, b)), home(held, pack(a, c)), home(held, pack(b, c))
         touched ^= pairs[homes[i, 0]] ^ pairs[homes[i, 1]] ^ pairs[homes[i, 2]]
-    for i in range(len(slots)):
-        key, value = table[slots[i]], table[slots[i] + 1]
+    for i in range(some):
+        key, value = table[slots[asked[i]]], table[slots[asked[i]] + 1]
         a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
         x, y = locate(pairs, homes[i, 0], pack(a, b)), locate(pairs, homes[i, 1], pack(a, c))
         z = locate(pairs, homes[i, 2], pack(b, c))
-        worth[i] = 0.0
         if pairs[x] == EMPTY or pairs[y] == EMPTY or pairs[z] == EMPTY:
             continue
         n_ab, n_ac = np.float64(pairs[x + ONE] & COUNT), np.float64(pairs[y + ONE] & COUNT)
@@ -396,7 +410,7 @@ def find_worth(
         alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
         promise = min(n * n_ab * n_ac * n_bc / alone, min(n_ab, n_ac, n_bc))
         met = np.float64((value & COUNT) + (value >> MISSED))
-        worth[i] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
+        worth[asked[i]] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
     return touched
 
 
@@ -406,7 +420,7 @@ def together(
 ) -> np.uint64:
     """Of every two products of a basket: the baskets with both by the geometric mean of their own.
 
-    It is −1 where both were met `let_go` times at most, and 0 where fewer than `least` times.
+    It is no number where both were met `let_go` times at most, and 0 where fewer than `least` times.
     """
     slots, touched, homes = len(pairs) // 2, np.uint64(0), np.empty(len(basket), np.uint64)
     for i in range(len(basket)):
@@ -421,7 +435,7 @@ def together(
             both = 0 if pairs[slot] == EMPTY else np.int64(pairs[slot + ONE] & COUNT)
             close[i, j] = both / np.sqrt(own * np.float64(counts[basket[j]]))
             if both < least:
-                close[i, j] = -1.0 if both <= let_go else 0.0
+                close[i, j] = np.nan if both <= let_go else 0.0
     return touched
 
 
@@ -473,40 +487,37 @@ def count_triples(
                 return used
             met, doubtful = 0, 0
             for j in range(i + 1, size - 1):
-                if close[i, j] < 0.0:
+                if np.isnan(close[i, j]):
                     continue
                 two = (np.uint64(basket[i]) << TRIPLE) | np.uint64(basket[j])
-                begin = spread(two, np.uint64(0))
+                begin, two = spread(two, np.uint64(0)), two << TRIPLE
                 # What is met is written down in any case and kept or not: a branch would be guessed wrong too often.
+                # Neither is so of what is no number.
                 for k in range(j + 1, size):
-                    apart = min(close[i, k], close[j, k]) < 0.0
-                    promising = close[i, j] * close[i, k] * close[j, k] >= enough
+                    promise = close[i, j] * close[i, k] * close[j, k]
                     hashed[met] = doubts[doubtful] = begin + steps[k]
-                    keys[met] = doubt_keys[doubtful] = (two << TRIPLE) | np.uint64(basket[k])
-                    met += promising and not apart
-                    doubtful += not promising and not apart
+                    keys[met] = doubt_keys[doubtful] = two | np.uint64(basket[k])
+                    met += promise >= enough
+                    doubtful += promise < enough
             sure = met
             for m in range(doubtful):
                 hashed[met], keys[met] = doubts[m], doubt_keys[m]
                 met += check_mark(marks, doubts[m], False)
             for m in range(met):
                 touched ^= table[home_of(slots, hashed[m])]
-            for m in range(met):
-                key, slot = keys[m], home_of(slots, hashed[m])
-                second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
-                nth = (table[second] == key) + 2 * (table[third] == key) + 3 * (table[fourth] == key)
-                slot += np.uint64(2 * nth)
-                if table[slot] != key:
-                    # Slots are taken in turn: where the last of the four is free, the search ends in them.
-                    past = table[fourth] != EMPTY
-                    slot = locate(table, (fourth + TWO) % np.uint64(len(table)) if past else slot, key)
-                    if table[slot] == EMPTY:
-                        if m >= sure:
-                            continue
-                        table[slot] = key
-                        table[slot + ONE] = missed << MISSED
-                        check_mark(marks, hashed[m], True)
-                        used += 1
+            rest, sure, also = find_home(keys[:met], hashed, sure, table)
+            touched ^= also
+            # Those that are not where their search begins: the line after it is on its way from memory by now.
+            for m in range(rest):
+                key = keys[m]
+                slot = locate(table, past_home(slots, hashed[m], table), key)
+                if table[slot] == EMPTY:
+                    if m >= sure:
+                        continue
+                    table[slot] = key
+                    table[slot + ONE] = missed << MISSED
+                    check_mark(marks, hashed[m], True)
+                    used += 1
                 table[slot + ONE] += ONE
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
@@ -514,29 +525,79 @@ def count_triples(
     return used
 
 
+@njit(inline="always")
+def past_home(slots, hashed, table):  # type: ignore[no-untyped-def]
+    """Where the search for a triple that is not in its first four slots goes on.
+
+    Slots are taken in turn: where the last of the four is free, it ends in them.
+    """
+    slot = home_of(slots, hashed)
+    if table[slot + np.uint64(6)] == EMPTY:
+        return slot
+    slot += np.uint64(8)
+    return np.uint64(0) if slot == np.uint64(len(table)) else slot
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_triples(
-    table: Words, bound: float, times: float, pairs: Words, counts: Longs, n: int, other: Words, marks: Words
-) -> int:
-    """Move triples to an empty table, but for those that fall with a `bound` above 0; how many were moved.
+def find_home(keys: Words, hashed: Words, sure: int, table: Words) -> tuple[int, int, np.uint64]:
+    """Count the triples that stand in the four slots where their search begins; the others move to the front.
+
+    Returns how many those are, and how many of them were among the first `sure`.
+    """
+    slots, rest, first, touched = len(table) // 2, 0, 0, np.uint64(0)
+    for m in range(len(keys)):
+        key, slot = keys[m], home_of(slots, hashed[m])
+        nth = (table[slot + TWO] == key) + 2 * (table[slot + np.uint64(4)] == key)
+        slot += np.uint64(2 * (nth + 3 * (table[slot + np.uint64(6)] == key)))
+        if table[slot] == key:
+            table[slot + ONE] += ONE
+            continue
+        touched ^= table[past_home(slots, hashed[m], table)]
+        keys[rest], hashed[rest] = key, hashed[m]
+        rest += 1
+        first += m < sure
+    return rest, first, touched
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def move_triples(table: Words, other: Words, marks: Words) -> None:
+    """Move all triples to an empty table.
 
     Both tables are in the order of the hashes, so neither is read or written here and there.
     """
-    moved, slot = 0, 0
-    slots, worth = np.empty(AT_ONCE, np.int64), np.full(AT_ONCE, 1.0)
-    while slot < len(table):
+    for slot in range(0, len(table), 2):
+        if table[slot] != EMPTY:
+            put_triple(table[slot], table[slot + 1], other, marks)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def drop_triples(
+    table: Words, bound: float, most: np.uint64, times: float, pairs: Words, counts: Longs, n: int, marks: Words
+) -> int:
+    """Let the triples go that are worth `bound` at most (`find_worth`), and mark the others anew; how many those are.
+
+    From behind a free slot on, each is taken out and put back: one that is let go leaves its slot to those after it,
+    so none ever comes to stand further from where its search begins.
+    """
+    kept, begin, passed = 0, 0, 0
+    slots, worth = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE)
+    marks[:] = 0
+    while table[begin] != EMPTY:
+        begin += 2
+    while passed < len(table):
         some = 0
-        while slot < len(table) and some < AT_ONCE:
-            slots[some] = slot
-            some += table[slot] != EMPTY
-            slot += 2
-        if bound > 0.0:
-            find_worth(table, slots[:some], times, pairs, counts, n, worth)
+        while passed < len(table) and some < AT_ONCE:
+            slots[some] = (begin + passed) % len(table)
+            some += table[slots[some]] != EMPTY
+            passed += 2
+        find_worth(table, slots[:some], times, most, pairs, counts, n, worth)
         for i in range(some):
+            key, value = table[slots[i]], table[slots[i] + 1]
+            table[slots[i]], table[slots[i] + 1] = EMPTY, 0
             if worth[i] > bound:
-                put_triple(table[slots[i]], table[slots[i] + 1], other, marks)
-                moved += 1
-    return moved
+                put_triple(key, value, table, marks)
+                kept += 1
+    return kept
 
 
 @njit(inline="always")
