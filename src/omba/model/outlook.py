@@ -16,7 +16,7 @@ and its lift by g / (s_a s_b). What was not there a year ago has a rate of 1: no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +43,11 @@ TELLING = 0.25
 """The part of its usual sales that a product must have had at this time a year ago for them to be compared with."""
 MOVES = 1.5
 """Sales so many times the usual, or as much below, are a matter of the time of year: of others nothing is changed."""
-UNTRIED, FEW, SIZES, QUARTERS = (0.4, 1.0, 2.5), 10, 6, 4
-"""How sales compare with what is expected of them where fewer groups of products than this tell it, the classes of size
-in which groups are compared, and how many quarters that are apart a time has."""
+UNTRIED, FEW, CLASSES, QUARTERS = (0.4, 1.0, 2.5), 10, 6, 4
+"""How sales compare with what is expected of them where fewer groups of products than this tell it, the classes in
+which groups are compared, and how many quarters that are apart a time has."""
+EVEN = 3.0
+"""Baskets at the usual rate that every fortnight is taken to have had, where it is asked how uneven sales are."""
 WORST = 0.1
 """The part of products that fare worst, by which it is told how far sales may fall."""
 LARGEST = 4.0
@@ -230,40 +232,59 @@ class Outlook:
 
     def sales_spread(self, groups: Sequence[NDArray[np.integer[Any]]]) -> Floats:
         """How sales of groups of products in a period compare with what is expected of it: the shares that one of
-        twenty groups as large, half of them and nineteen of twenty are below, a line a group.
+        twenty groups as uneven over the year, half of them and nineteen of twenty are below, a line a group.
 
         It is what the time so far tells: at the end of every fortnight, as if no more had been known, the last quarter
         of the time until then is foretold from the rest of it in the same way. Assortments age, so half of the groups
-        are below a share of less than 1; and a single quarter may have been a calm one.
+        are below a share of less than 1; and a single quarter may have been a calm one. What fell by so much after a
+        season rises by as much before it: what came counts as much as its mirror, and no end is narrower than that.
         """
-        return self._swings(self._seasons.sold_of(groups), (0.05, 0.5, 0.95), UNTRIED)
+        sold = self._seasons.sold_of(groups)
+        found = self._swings(sold, self._unevenness)
+        if found is None:
+            return np.tile(UNTRIED, (len(groups), 1))
+        shares, place = found
+        return np.array([ends_of(share) for share in shares])[place]
 
-    def _swings(self, sold: NDArray[np.floating], below: tuple[float, ...], untried: tuple[float, ...]) -> Floats:
-        """The shares of what is expected that such parts of the lines of sales by fortnight are below, of those as
-        large as each; where too little was seen to tell, what is taken to be so."""
+    def _swings(
+        self, sold: NDArray[np.floating], alike: Callable[[NDArray[np.floating], Rows], Floats] | None = None
+    ) -> tuple[list[Floats], Rows] | None:
+        """How lines of sales by fortnight came out in all quarters so far, over what was expected, by classes of lines
+        that are alike, and the class of each; None where too little was seen to tell.
+
+        `alike` gives the number by which lines are put into classes, from some fortnights of theirs, the last first;
+        without it that is what was expected of them, and of the last quarter now.
+        """
         order = (self.now - np.arange(self._fortnights)) % self._fortnights
         order = order[self._seasons.baskets[order] > 0]
-        past = [self._foretold(sold, order[ago:]) for ago in range(len(order) - 3)]
-        if not past:
-            return np.tile(untried, (len(sold), 1))
+        known = [order[ago:] for ago in range(len(order) - 3)]
+        if not known:
+            return None
+        past = [self._foretold(sold, some) for some in known]
         expected, share = (np.concatenate(column) for column in zip(*past, strict=True))
         some = np.flatnonzero(expected >= STEADY)
         # Quarters that begin a fortnight apart tell much the same: all of them together tell as much as four.
-        classes = min(SIZES, int(len(some) * min(QUARTERS / len(past), 1.0)) // FEW)
+        classes = min(CLASSES, int(len(some) * min(QUARTERS / len(past), 1.0)) // FEW)
         if not classes:
-            return np.tile(untried, (len(sold), 1))
-        by_size = np.array_split(some[np.argsort(-expected[some], kind="stable")], classes)
-        told = [np.quantile(share[alike], below) for alike in by_size]
-        smallest = np.array([expected[alike[-1]] for alike in by_size[:-1]])
-        # Each line is of the first class whose smallest is no larger than it; the last class takes all others.
-        place = (past[0][0][:, None] < smallest[None, :]).sum(axis=1)
-        return np.asarray(np.array(told)[place])
+            return None
+        number, now = expected, past[0][0]
+        if alike is not None:
+            number, now = np.concatenate([alike(sold, rest_of(some)) for some in known]), alike(sold, order)
+        parts = np.array_split(some[np.argsort(number[some], kind="stable")], classes)
+        firsts = np.array([number[part[0]] for part in parts[1:]])
+        return [share[part] for part in parts], np.searchsorted(firsts, now, side="right")
 
-    def _foretold(self, sold: NDArray[np.floating], order: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
-        """What was to be expected of each group in the last quarter of some fortnights, the last one first, and what
+    def _unevenness(self, sold: NDArray[np.floating], order: Rows) -> Floats:
+        """How much sales vary from one fortnight to another, against those of all: the deviation of their logarithm."""
+        baskets = self._seasons.baskets[order]
+        usual = sold[:, order].sum(axis=1, keepdims=True) * baskets / max(baskets.sum(), 1e-12)
+        return np.asarray(np.log((sold[:, order] + EVEN) / (usual + EVEN)).std(axis=1), np.float64)
+
+    def _foretold(self, sold: NDArray[np.floating], order: Rows) -> tuple[Floats, Floats]:
+        """What was to be expected of each line in the last quarter of some fortnights, the last one first, and what
         came, over that."""
-        baskets = self._seasons.baskets
-        last, before = np.split(order, [len(order) // 4])
+        baskets, before = self._seasons.baskets, rest_of(order)
+        last = order[: len(order) - len(before)]
         usual = sold[:, before].sum(axis=1) / baskets[before].sum()
         late = usual * baskets[before[:LATELY]].sum()
         change = np.minimum((sold[:, before[:LATELY]].sum(axis=1) + STEADY) / (late + STEADY), 1.0)
@@ -292,7 +313,11 @@ class Outlook:
 
     @cached_property
     def _worst(self) -> Floats:
-        return np.minimum(self._swings(self._seasons.sold, (WORST,), (UNTRIED[0],))[:, 0], 1.0)
+        found = self._swings(self._seasons.sold)
+        if found is None:
+            return np.full(len(self._seasons.sold), UNTRIED[0])
+        shares, place = found
+        return np.asarray(np.minimum(np.array([np.quantile(share, WORST) for share in shares])[place], 1.0))
 
     def _together(self, rows: Rows) -> Floats:
         """Baskets in the coming weeks with all products of each line, against usual."""
@@ -331,3 +356,19 @@ class Outlook:
         """The part of a year's baskets with all products of each line that falls into each fortnight."""
         together = self.weights * self.rates[np.asarray(rows, np.int64)].prod(axis=1)
         return np.asarray(together / np.maximum(together.sum(axis=1, keepdims=True), 1e-12))
+
+
+def rest_of(order: Rows) -> Rows:
+    """Some fortnights, the last one first, without their last quarter."""
+    return order[len(order) // 4 :]
+
+
+def ends_of(shares: Floats) -> Floats:
+    """The shares that one of twenty are below, half, and nineteen; both ends as wide as what came and its mirror say.
+
+    >>> ends_of(np.repeat([0.5, 1.0, 1.1], [20, 70, 10])).round(2).tolist()
+    [0.5, 1.0, 2.0]
+    """
+    low, middle, high = np.quantile(shares, (0.05, 0.5, 0.95))
+    least, most = np.quantile(np.append(shares, middle**2 / shares), (0.05, 0.95))
+    return np.array([min(low, least), middle, max(high, most)])
