@@ -12,7 +12,9 @@ from omba.errors import InputError
 from omba.patterns import set_tables
 from omba.patterns.transactions import Codes, Longs
 
-ROOM, MOST = 1 << 20, set_tables.DEEP
+ROOM, MOST = 1 << 16, set_tables.DEEP
+"""Rules told at a time, to begin with, and products of a set, at most. Of arrays of 4 MB NumPy asks for huge pages, of
+which the first rule would fill 2 MB each."""
 ANY, ANTECEDENT, CONSEQUENT, NEITHER = range(4)
 """Where a product must stand."""
 

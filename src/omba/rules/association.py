@@ -107,9 +107,15 @@ def association_rules(
         parts.append(tuple(column[kept] for column in places))
     places = _in_order([np.concatenate(column) for column in zip(*parts, strict=True)], table.offsets)
     sets = table.frozensets(places)
-    columns: dict[str, Any] = {"antecedents": sets[places[1]], "consequents": sets[places[2]]}
-    columns |= {name: _values(name, table.support, places) for name in return_metrics}
-    return pandas.DataFrame(columns)
+    # Measures are written where the frame keeps them: of columns given one by one it would make a copy.
+    names = list(dict.fromkeys(return_metrics))
+    values = np.empty((len(names), len(places[0])))
+    for line, name in zip(values, names, strict=True):
+        line[:] = _values(name, table.support, places)
+    frame = pandas.DataFrame(values.T, columns=names, copy=False)
+    frame.insert(0, "antecedents", sets[places[1]])
+    frame.insert(1, "consequents", sets[places[2]])
+    return frame
 
 
 class _Sets:
