@@ -122,11 +122,16 @@ class Shop:
         model = omba.OMBA.load(folder)
         self.rng = np.random.default_rng(1)
         self.products, self.users = model.products, model.users
-        self.share = model.product_counts / model.product_counts.sum()
+        self.share = np.cumsum(model.product_counts / model.product_counts.sum())
         self.time, self.sent = model.clock.show(model.last_time), 0
 
+    def rows(self, shape: int | tuple[int, int]) -> Any:
+        """Products by their sales: what sells often is asked for often. (numpy's own choice would go through all
+        products for every draw, while other connections wait.)"""
+        return np.minimum(np.searchsorted(self.share, self.rng.random(shape)), len(self.products) - 1)
+
     def basket(self, n: int) -> list[Any]:
-        return [self.products[row] for row in self.rng.choice(len(self.products), n, p=self.share)]
+        return [self.products[row] for row in self.rows(n).tolist()]
 
     def rank(self) -> tuple[str, str, bytes]:
         user = self.users[self.rng.integers(len(self.users))]
@@ -138,7 +143,7 @@ class Shop:
     def baskets(self, n: int) -> list[dict[str, Any]]:
         """New baskets of ten products, a day every 4,000."""
         assert isinstance(self.time, datetime)
-        rows = self.rng.choice(len(self.products), (n, 10), p=self.share)
+        rows = self.rows((n, 10))
         out = []
         for row in rows.tolist():
             self.sent += 1
