@@ -1,6 +1,8 @@
 """The service: every answer is what the model, its rules and its history say, asked in plain Python."""
 
+import json
 from collections import Counter
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from omba.model.questions import memory_of
 from omba.rules import Filter
 from omba.rules.order import rank_numbers
 from omba.rules.rules_table import read_rules
+from omba.service.fast_path import FastPath
 from omba.service.views.published import Published
 from omba.service.views.rule_index import NUMBERS, RuleIndex, plain_columns
 from omba.service.views.rule_key import key_of
@@ -300,6 +303,33 @@ def test_the_parts_of_a_score_add_up_to_its_clues(folder, model):
     expected = expected + clues["lift"] * model.questions.blends["complete"].weight_of("lift")
     np.testing.assert_allclose(parts[:, :-1].sum(axis=1), expected, rtol=1e-4)
     assert (parts[:, -1] == 0).all()
+
+
+def test_pages_and_suggestions_are_the_same_whether_or_not_the_fast_path_leads_to_them(client, model, monkeypatch):
+    product, user = str(model.products[0]), model.users[0]
+    as_json = {"Content-Type": "application/json"}
+    good = json.dumps({"products": [product, {"id": product}, "no such thing"], "user": user, "n": 3}).encode()
+    asked = [
+        (as_json, good),
+        ({**as_json, "Accept-Encoding": "identity"}, good),
+        ({"Content-Type": "text/plain"}, good),
+    ]
+    bad = (b"", b"{", b"null", b'{"products": 3}', b'{"n": 0}', b'{"what": 1}', b'{"products": ["\\ud800"]}', b"\xff")
+    asked += [(as_json, content) for content in (b"{}", b'{"at": "2017-01-05"}', b'{"at": "soon"}', *bad)]
+    paths = [f"/products/{quote(name)}" for name in (product, "no such thing", "", "a/b", "\n")]
+    paths += [f"/products/{quote(product)}?at=1999-01-01", "/products", f"/products/{quote(product)}?what"]
+
+    def answers():
+        posted = [client.post("/rank", content=content, headers=headers) for headers, content in asked]
+        found = [*posted, *(client.get(path, headers=how) for path in paths for how in ({}, {"Accept-Encoding": ""}))]
+        kept = ("content-type", "content-encoding", "vary", "cache-control")
+        return [(one.status_code, {name: one.headers.get(name) for name in kept}, one.content) for one in found]
+
+    quick = answers()
+    monkeypatch.setattr(FastPath, "__call__", lambda self, *message: self.app(*message))
+    assert answers() == quick
+    assert {status for status, *_ in quick} == {200, 404, 422}
+    assert {headers["content-encoding"] for _, headers, _ in quick} == {None, "gzip"}
 
 
 def test_numbers_are_told_in_six_digits():

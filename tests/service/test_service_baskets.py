@@ -8,7 +8,7 @@ import pytest
 
 from omba.errors import StoreError
 from omba.live import Inbox
-from omba.service.routes.baskets import FastPath
+from omba.service.fast_path import FastPath
 from patience import PATIENCE
 from serving import served
 

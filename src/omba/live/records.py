@@ -120,7 +120,7 @@ def _products(basket: Mapping[str, Any], shown: str) -> list[Any]:
 
 def _product(product: Any, shown: str) -> dict[str, Any]:
     """The product with the fields that are known; beyond price and quantity they are attributes."""
-    given = product if isinstance(product, Mapping) else {"id": product}
+    given = product if type(product) is dict or isinstance(product, Mapping) else {"id": product}
     label = as_label(given.get("id"), shown)
     if label is None:
         raise InputError(f"{shown} has a product without an id: give each one an 'id'")

@@ -191,12 +191,19 @@ class Questions:
         self.calibrations[calibration_of(name, int(users[0]))].learn(clues[there], came_true[there], len(users))
 
     def chances(
-        self, model: Answers, name: str, features: NDArray[np.float32], total: float, user: int, in_hand: int
+        self,
+        model: Answers,
+        utility: NDArray[np.float64],
+        name: str,
+        features: NDArray[np.float32],
+        total: float,
+        user: int,
+        in_hand: int,
     ) -> NDArray[np.float64]:
-        """The chance of each product with these clues, given log Σ exp(u) over the catalogue, in the order of their
-        utilities. The first of them, as far as any were judged, promise together no more than twice the size expected
-        and one product."""
-        utility, size = self.blends[name].score(features).astype(np.float64), expected_sizes(model, np.array([user]))
+        """The chance of each product with these clues and utilities, given log Σ exp(u) over the catalogue, in the
+        order of their utilities. The first of them, as far as any were judged, promise together no more than twice the
+        size expected and one product."""
+        size = expected_sizes(model, np.array([user]))
         highest, confidence = utility.max(initial=-np.inf, keepdims=True), log_confidence(model, features)
         given = np.array([total]), size, np.array([in_hand]), confidence[None]
         chance = self.calibrations[calibration_of(name, user)].chance(describe(utility[None], highest, *given))[0]

@@ -99,6 +99,52 @@ class Customer:
     products: list[Remembered]
 
 
+@dataclass(frozen=True)
+class StandIns:
+    """A few products that stand for all others, where some alone are looked at; the same for as long as nothing is
+    learned.
+
+    Parameters
+    ----------
+    rows
+        Their rows.
+    log_weights
+        The log of how many products each stands for.
+    sold
+        How many products were ever bought.
+    """
+
+    rows: Rows
+    log_weights: NDArray[np.float64]
+    sold: int
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64]) -> StandIns:
+        if not len(counts):
+            return cls(np.empty(0, np.int32), np.empty(0), 0)
+        rows = stand_ins(counts)
+        return cls(rows, -np.log(DRAWN * chances_of_draws(counts)[rows]), int(np.count_nonzero(counts)))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What speaks for some products.
+
+    Parameters
+    ----------
+    utility
+        What the clues of each add up to.
+    chance
+        The chance that each is bought.
+    features
+        The clues of each; None where nothing is known of the basket and the customer.
+    """
+
+    utility: NDArray[np.float64]
+    chance: NDArray[np.float64]
+    features: NDArray[np.float32] | None
+
+
 def suggest(
     model: Answers, context: Rows, user: int, n: int, kind: Kind = "all", rows: Rows | None = None
 ) -> list[Suggestion]:
@@ -106,6 +152,19 @@ def suggest(
 
     `rows` are those to look at; without, all that were ever bought.
     """
+    return suggest_with_clues(model, context, user, n, kind, rows)[0]
+
+
+def suggest_with_clues(
+    model: Answers,
+    context: Rows,
+    user: int,
+    n: int,
+    kind: Kind = "all",
+    rows: Rows | None = None,
+    others: StandIns | None = None,
+) -> tuple[list[Suggestion], NDArray[np.float32] | None]:
+    """The same with the clues of each, where there are some; `others` are the stand-ins, where they are at hand."""
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}: it takes {', '.join(map(repr, KINDS))}")
     own = memory_of(model, user)
@@ -113,13 +172,13 @@ def suggest(
         rows = catalogue_rows(model)
     rows = rows[~np.isin(rows, context)]
     if len(rows) == 0:
-        return []
-    utility, chance = judge(model, context, user, rows)
-    wanted = np.full(len(rows), True) if kind == "all" else np.isin(rows, own, invert=kind == "discover")
-    order = np.argsort(-utility[wanted], kind="stable")[:n]
-    found = zip(rows[wanted][order].tolist(), chance[wanted][order].tolist(), utility[wanted][order].tolist(),
-                strict=True)  # fmt: skip
-    return [Suggestion(*one) for one in found]
+        return [], None
+    judged = judge(model, context, user, rows, others)
+    utility, chance = judged.utility, judged.chance
+    wanted = np.arange(len(rows)) if kind == "all" else np.flatnonzero(np.isin(rows, own, invert=kind == "discover"))
+    best = wanted[np.argsort(-utility[wanted], kind="stable")[:n]]
+    found = zip(rows[best].tolist(), chance[best].tolist(), utility[best].tolist(), strict=True)
+    return [Suggestion(*one) for one in found], None if judged.features is None else judged.features[best]
 
 
 def catalogue_rows(model: Answers) -> Rows:
@@ -128,33 +187,35 @@ def catalogue_rows(model: Answers) -> Rows:
     return np.flatnonzero(model.product_counts > (0 if model.clues else 1)).astype(np.int32)
 
 
-def judge(model: Answers, context: Rows, user: int, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The utility of rows that are not in the basket, and the chance that each is bought."""
+def judge(model: Answers, context: Rows, user: int, rows: Rows, others: StandIns | None = None) -> Judged:
+    """What speaks for rows that are not in the basket."""
     if not len(context) and (user < 0 or not model.spaces[0].memory.totals[user, VISITS]) and model.clues:
         share = model.product_counts[rows] / max(model.n_baskets, 1)
-        return share, share
+        return Judged(share, share, None)
     name = COMPLETE.name if len(context) else NEXT.name
-    features = model.describe(np.array([0, len(context)]), context, np.array([user], np.int32), rows[None, :])[0]
-    utility = blend_of(model, name).score(features).astype(np.float64)
+    few, log_weights = rest(model, context, rows, others) if model.clues else (rows[:0], np.zeros(0))
+    both, offsets = np.concatenate([rows, few])[None, :], np.array([0, len(context)])
+    features = model.describe(offsets, context, np.array([user], np.int32), both)[0]
+    every = blend_of(model, name).score(features).astype(np.float64)
+    features, utility = features[: len(rows)], every[: len(rows)]
     if not model.clues:
-        return utility, utility
-    total = whole(model, name, context, user, rows, utility)
-    return utility, model.questions.chances(model, name, features, total, user, len(context))
+        return Judged(utility, utility, features)
+    every[len(rows) :] += log_weights
+    chance = model.questions.chances(model, utility, name, features, float(log_total(every)), user, len(context))
+    return Judged(utility, chance, features)
 
 
-def whole(model: Answers, name: str, context: Rows, user: int, rows: Rows, utility: NDArray[np.float64]) -> float:
-    """log Σ exp(u) over all products that are not in the basket; where some rows alone were looked at, a few others
-    stand for the rest."""
+def rest(model: Answers, context: Rows, rows: Rows, others: StandIns | None) -> tuple[Rows, NDArray[np.float64]]:
+    """The products that stand for all that are neither in the basket nor among some rows, and the log of how many each
+    stands for: log Σ exp(u) is over all."""
     counts = model.product_counts
+    others = others or StandIns.of(counts)
     seen = np.full(len(counts), False)
     seen[rows] = seen[context] = True
-    if np.count_nonzero(counts) <= np.count_nonzero(seen):
-        return float(log_total(utility))
-    others = stand_ins(counts)
-    others = others[~seen[others]]
-    users, offsets = np.array([user], np.int32), np.array([0, len(context)])
-    rest = utilities(model, name, offsets, context, users, others[None, :])[0]
-    return float(log_total(np.append(utility, rest - np.log(DRAWN * chances_of_draws(counts)[others]))))
+    if others.sold <= np.count_nonzero(seen):
+        return others.rows[:0], others.log_weights[:0]
+    there = ~seen[others.rows]
+    return others.rows[there], others.log_weights[there]
 
 
 def utilities(

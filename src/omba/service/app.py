@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
+from omba.service.fast_path import FastPath
 from omba.service.http.limits import LimitMiddleware, Limits
 from omba.service.http.prometheus import MetricsMiddleware
 from omba.service.http.responses import ErrorMiddleware, add_problems, problem
@@ -90,7 +91,7 @@ def create_app(
         getattr(route, "effective_candidates", tuple)()
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
-    app.add_middleware(baskets.FastPath)
+    app.add_middleware(FastPath)
     app.add_middleware(ErrorMiddleware)
     app.add_middleware(LimitMiddleware, limits=limits)
     app.add_middleware(SecurityMiddleware, tokens=tokens, hosts=hosts)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
@@ -17,10 +19,15 @@ from omba.service.routes.schemas import Moment
 from omba.service.views.published import Published
 from omba.service.views.view import View
 
+T = TypeVar("T")
+
 CRASH_LOOP = 3
 """Ends of the learner in a row after which the service is not well."""
 STILL = 20.0
 """Seconds without a sign of life from the learner, while baskets wait for it, after which the service is not well."""
+TURNS = 2
+"""Pages and suggestions worked out at the same time; others wait in the order in which they came. Threads that share
+one interpreter make each other slower than they would be one after the other, and the last of them much slower."""
 LATE = 900.0
 """Seconds that a basket may wait for a learner that works through a backlog."""
 
@@ -33,9 +40,14 @@ class Service:
     inbox: Inbox | None = None
     metrics: Metrics = field(default_factory=Metrics)
     group_commit: GroupCommit | None = field(init=False)
+    turns: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(TURNS))
 
     def __post_init__(self) -> None:
         self.group_commit = None if self.inbox is None else GroupCommit(self.inbox)
+
+    async def in_turn(self, work: Callable[[], T]) -> T:
+        """What a thread makes of a short piece of work, a few at a time."""
+        return await to_thread.run_sync(work, limiter=self.turns)
 
     def facts(self) -> dict[str, Any]:
         """How far accepting and learning have come, and how much the model holds."""

@@ -13,6 +13,7 @@ from omba.rules.order import LOW_END, rank_numbers
 from omba.service.http.responses import PROBLEMS, answer
 from omba.service.routes import schemas
 from omba.service.state import Seen, Served
+from omba.service.views.history_view import HistoryView
 from omba.service.views.rule_index import records_of
 from omba.service.views.view import View
 
@@ -48,10 +49,15 @@ def products(
 
 
 @router.get("/products/{id:path}", response_model=schemas.ProductPage)
-def product(served: Served, view: Seen, id: str) -> Response:
+async def product(served: Served, view: Seen, id: str) -> Response:
     """One product: its rules, seen and unseen, its neighbours, and how it came to this."""
-    row = view.catalogue.row(id)
-    product_index, past = view.product_index, served.published.past
+    past = served.published.past
+    return await served.in_turn(lambda: answer(page(view, past, id)))
+
+
+def page(view: View, past: HistoryView, id: str) -> dict[str, Any]:
+    """All that is told of a product."""
+    row, product_index = view.catalogue.row(id), view.product_index
     near, cosines = view.near(row, LOOKED_AT)
     observed, unseen = associations(view, row, near)
     similar = [
@@ -62,22 +68,20 @@ def product(served: Served, view: Seen, id: str) -> Response:
         }
         for other, cosine in zip(near[:SIMILAR].tolist(), cosines[:SIMILAR].tolist(), strict=True)
     ]
-    return answer(
-        {
-            "id": product_index.labels[row],
-            "attributes": {name: column[row].as_py() for name, column in view.catalogue.columns.items()},
-            "count": int(product_index.counts[row]),
-            "support": int(product_index.counts[row]) / max(view.n_baskets, 1),
-            "price": product_index.price(row),
-            "observed": observed,
-            "unseen": unseen,
-            "similar": similar,
-            **partners(view, row),
-            "family": family_of(view, row),
-            "season": view.catalogue.season([(product_index.labels[row],)])[0],
-            "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
-        }
-    )
+    return {
+        "id": product_index.labels[row],
+        "attributes": {name: column[row].as_py() for name, column in view.catalogue.columns.items()},
+        "count": int(product_index.counts[row]),
+        "support": int(product_index.counts[row]) / max(view.n_baskets, 1),
+        "price": product_index.price(row),
+        "observed": observed,
+        "unseen": unseen,
+        "similar": similar,
+        **partners(view, row),
+        "family": family_of(view, row),
+        "season": view.catalogue.season([(product_index.labels[row],)])[0],
+        "history": past.of_product(row, near[:TRACED].tolist(), view.tick if view.past else None),
+    }
 
 
 def partners(view: View, row: int) -> dict[str, list[dict[str, Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from omba.baskets import Label, find_label
@@ -14,11 +15,13 @@ from omba.service.state import Served
 from omba.service.views.suggest import reasons, suggest
 from omba.service.views.view import View
 
+PATH = "/rank"
+
 router = APIRouter(tags=["rank"], responses=PROBLEMS)
 
 
-@router.get("/rank", response_model=schemas.Suggestions)
-def rank(
+@router.get(PATH, response_model=schemas.Suggestions)
+async def rank(
     served: Served,
     products: Annotated[list[schemas.Text], Query(max_length=schemas.MOST_IN_BASKET, description="The basket.")] = [],  # noqa: B006
     user: Annotated[schemas.Text | None, Query()] = None,
@@ -26,14 +29,21 @@ def rank(
     at: Annotated[schemas.Moment, Query()] = None,
 ) -> Response:
     """What goes best with a basket and its customer."""
-    return answer(suggestions(served, [name for name in products if name], user or None, n, at))
+    return await respond(served, [name for name in products if name], user or None, n, at)
 
 
-@router.post("/rank", response_model=schemas.Suggestions, responses=UNREADABLE, operation_id="rank_posted_rank_post")
-def post_rank(served: Served, asked: schemas.Ranking) -> Response:
+@router.post(PATH, response_model=schemas.Suggestions, responses=UNREADABLE, operation_id="rank_posted_rank_post")
+async def post_rank(served: Served, asked: schemas.Ranking) -> Response:
     """What goes best with a basket and its customer, as above."""
     names = [item.id if isinstance(item, schemas.Item) else item for item in asked.products]
-    return answer(suggestions(served, names, asked.user, asked.n, asked.at))
+    return await respond(served, names, asked.user, asked.n, asked.at)
+
+
+async def respond(served: Served, names: list[Any], user: Label | None, n: int, at: str | None) -> Response:
+    """The answer for a basket and its customer; one from the past, which may have to be read, holds nobody up."""
+    if at is not None:
+        return await run_in_threadpool(lambda: answer(suggestions(served, names, user, n, at)))
+    return await served.in_turn(lambda: answer(suggestions(served, names, user, n, None)))
 
 
 def suggestions(served: Served, names: list[Any], user: Label | None, n: int, at: str | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from omba.model.blend import Blend
 from omba.model.clues import COMPLETE, LIFT, LIFT_PRIOR, NEXT, SHARPNESS, field, name_columns
 from omba.model.memory import BOUGHT, PRIOR
 from omba.model.questions import memory_of
-from omba.model.recommend import Kind
+from omba.model.recommend import Kind, StandIns
 from omba.model.space import QueryRows, Space
 from omba.service.views.quantised_index import best
 from omba.service.views.view import View
@@ -71,9 +71,11 @@ def suggest(
     if view.model is None:
         return suggest_of_past(view, inside, n)
     model, rows = view.model, shortlist(view, inside, user_row, n)
-    found = recommend.suggest(model, inside, user_row, n, kind, rows)
+    others = view.cache("stand-ins", lambda: StandIns.of(model.product_counts))
+    found, features = recommend.suggest_with_clues(model, inside, user_row, n, kind, rows, others)
     chosen = np.array([one.row for one in found], np.int32)
-    features = exact_features(view, inside, user_row, chosen)
+    if features is None:
+        features = exact_features(view, inside, user_row, chosen)
     parts = parts_of(view, inside, user_row, chosen, features)
     return [
         ExplainedSuggestion(one.row, one.utility, one.chance if model.clues else None, part)
