@@ -50,6 +50,21 @@ def test_bundles_have_money_and_the_discount_follows_what_is_typed(dashboard):
     assert dashboard.values()["margin"] == ["30"]
 
 
+def test_a_currency_that_was_told_once_stands_before_the_money_of_families_and_rules(dashboard):
+    page = dashboard.open("#/families")
+    page.fill("[aria-label=Currency]", "£")
+    page.wait_for_selector("td:has-text('£')")
+    revenue, ahead = (
+        page.locator(f"td[data-title='{name}']").first.text_content() for name in ("revenue", "revenue to expect")
+    )
+    assert revenue.startswith("£")
+    assert ahead.count("£") == 3
+    assert "not what an offer adds" in page.text_content(".note")
+    page = dashboard.open("#/rules")
+    page.click(".body .row[data-row='0'] .of-rule")
+    page.wait_for_selector("#panel .worth:has-text('£')")
+
+
 def test_rules_show_their_relation_and_season_and_are_filtered_by_them(dashboard):
     page = dashboard.open("#/rules?families=all")
     assert "complement" in dashboard.rows("relation")

@@ -176,6 +176,8 @@ def test_a_rule_opens_with_its_evidence_interval_words_and_history(dashboard, se
     assert f"Together in {rule['count']:,} baskets" in panel
     assert "nine chances in ten between" in panel
     assert "were bought together" in page.text_content("#panel .sentence >> nth=0")
+    assert f"brought in {rule['revenue']:,.0f} in" in page.text_content("#panel .worth")
+    assert "not what an offer adds" in page.text_content("#panel .worth")
     page.wait_for_selector("#panel .plot canvas")
     assert dashboard.values()["open"] == [rule["key"]]
     assert page.locator(".body .row.open").get_attribute("data-key") == rule["key"]

@@ -11,14 +11,15 @@ import typer
 
 from omba import terminal
 from omba.baskets.names import show
-from omba.cli.options import Count, Json, ModelPath
+from omba.cli.options import Count, Currency, Json, ModelPath
 from omba.cli.output import give
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.report.figures import count_of, number
+from omba.report.figures import count_of, money, number
 from omba.rules.bundles import FLOOR, Bundle, find_bundles
 from omba.rules.from_model import mining_input
 from omba.rules.workbook import write_table
+from omba.rules.worth import ANYWAY
 
 COLUMNS = ("bundle", "together", "lift", "expected baskets", "90% interval", "in a basket", "expected revenue")
 
@@ -32,7 +33,7 @@ def bundles(
         float, typer.Option(min=0, help="Extra takers of an offer that the break-even discount is for: 0.2 is 20%.")
     ] = 0.2,
     margin: Annotated[float, typer.Option(min=0.001, max=1, help="Profit as a share of the price.")] = 1.0,
-    currency: Annotated[str, typer.Option(help="Written before amounts of money: £.")] = "",
+    currency: Currency = "",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write .csv or .xlsx.")] = None,
     json: Json = None,
 ) -> None:
@@ -49,8 +50,8 @@ def bundles(
         terminal.say("No products are likely enough to belong together: lower the floor, or learn more baskets.")
     elif json is None:
         terminal.say(
-            f"This is what goes together anyway, not what an offer adds. With {uptake:.0%} more takers an offer earns "
-            f"what it costs at a discount of {found[0].break_even:.1%}.",
+            f"{ANYWAY} With {uptake:.0%} more takers an offer earns what it costs at a discount of "
+            f"{found[0].break_even:.1%}.",
             "dim",
         )
 
@@ -62,11 +63,9 @@ def line(bundle: Bundle, currency: str) -> tuple[str, ...]:
         number(math.nan if value is None else value)
         for value in (bundle.expected_baskets, bundle.expected_baskets_low, bundle.expected_baskets_high)
     )
-    money = [
-        "–" if amount is None else f"{currency}{amount:,.2f}" for amount in (bundle.price, bundle.expected_revenue)
-    ]
+    amounts = [money(amount, currency) for amount in (bundle.price, bundle.expected_revenue)]
     products += f" ({bundle.season} only)" if bundle.season else ""
-    return products, f"{bundle.count:,}", number(bundle.lift), baskets, f"{low} to {high}", *money
+    return products, f"{bundle.count:,}", number(bundle.lift), baskets, f"{low} to {high}", *amounts
 
 
 def record(bundle: Bundle) -> dict[str, Any]:

@@ -28,6 +28,7 @@ Json = Annotated[
 ]
 Every = Annotated[str, typer.Option(help="A window: 1d, 1h, 7d, week, month, or a number of baskets.")]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Leave out baskets from this moment on.")]
+Currency = Annotated[str, typer.Option(help="Written with amounts of money: £, EUR.")]
 Count = Annotated[int, typer.Option("-n", "--top", min=1, help="How many to show.")]
 
 

@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 from omba import terminal
-from omba.cli.options import Json, ModelPath
+from omba.cli.options import Currency, Json, ModelPath
 from omba.cli.output import give, write_json
 from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
 from omba.model import OMBA
-from omba.report.figures import STRONG, count_of, number, say_bound, strong_rows
+from omba.report.figures import STRONG, count_of, money, number, say_bound, strong_rows
 from omba.rules import Filter, Rules
 from omba.rules.export import records
 from omba.rules.from_model import mine_rules, mining_input
 from omba.rules.mining_input import UNJUDGED
+from omba.rules.worth import ANYWAY, ENDS, WORTH
 
 MANY = 10_000
 """Rules from which on a word is said before they are looked for."""
@@ -65,6 +66,7 @@ def rules(
         bool, typer.Option("--families/--all", help="One line a family, or all rules whatever the families.")
     ] = True,
     sort: Annotated[str | None, typer.Option(metavar="COLUMN", help="Best first by this column.")] = None,
+    currency: Currency = "",
     preset: Annotated[str, typer.Option(help="'default', or 'paper' for its F = 4 and H = 11.")] = "default",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write .csv, .xlsx, .json, .jsonl, .parquet, .graphml or .pmml.")
@@ -88,18 +90,18 @@ def rules(
     if out is not None:
         found.write(out)
         terminal.say(f"{count_of(len(found), 'rule')} written to {out}", "dim")
-    _show(found, sort, json)
-    _add_notes(loaded, found, json is None)
+    _show(found, sort, currency, json)
+    _add_notes(loaded, found, sort, json is None)
 
 
-def _show(found: Rules, sort: str | None, json: Path | None) -> None:
+def _show(found: Rules, sort: str | None, currency: str, json: Path | None) -> None:
     """The table on the terminal, or as JSON."""
-    columns, rows = table(found, sort)
+    columns, rows = table(found, sort, currency)
     title = f"{count_of(len(found), 'rule')} from {count_of(found.n, 'basket')}"
     give(list(records(found)), json, title, columns, rows, spare=("90% interval", "cosine", "confidence", "status"))
 
 
-def _add_notes(model: OMBA, found: Rules, shown: bool) -> None:
+def _add_notes(model: OMBA, found: Rules, sort: str | None, shown: bool) -> None:
     """What a reader of the table has to know beside it."""
     if not model.forecast.judged:
         terminal.say(UNJUDGED, "dim")
@@ -107,6 +109,8 @@ def _add_notes(model: OMBA, found: Rules, shown: bool) -> None:
         terminal.show(note, "dim")
     if shown and (warning := warn_of_seasons(found)):
         terminal.show(warning, "dim")
+    if shown and sort in (*WORTH, "value"):
+        terminal.say(ANYWAY, "dim")
     if not len(found):
         terminal.say("No rule passes all the filters: leave one out, or ask for less.")
 
@@ -129,7 +133,7 @@ def warn_of_seasons(found: Rules) -> str:
     )
 
 
-def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
+def table(found: Rules, sort: str | None, currency: str = "") -> tuple[list[str], list[list[str]]]:
     """The printed table: the usual columns, and the one that was sorted by."""
     columns = [*STRONG, "status"]
     rows = [[*row, status] for row, status in zip(strong_rows(found), found["status"], strict=True)]
@@ -141,9 +145,21 @@ def table(found: Rules, sort: str | None) -> tuple[list[str], list[list[str]]]:
         rows = [[*row, season] for row, season in zip(rows, found.seasons, strict=True)]
     if sort is not None and SHOWN.get(sort, sort) not in columns:
         columns.append(sort)
-        for row, value in zip(rows, found[sort].tolist(), strict=True):
-            row.append(number(value) if isinstance(value, float) else str(value))
+        for row, text in zip(rows, written(found, sort, currency), strict=True):
+            row.append(text)
+    if f"{sort}_low" in ENDS:
+        columns.append(f"{sort}, 90%")
+        ends = (written(found, f"{sort}_{end}", currency) for end in ("low", "high"))
+        for row, low, high in zip(rows, *ends, strict=True):
+            row.append(f"{low} to {high}")
     return columns, rows
+
+
+def written(found: Rules, column: str, currency: str) -> list[str]:
+    """The values of a column as they are printed: money in its currency."""
+    if column == "value" or column.removeprefix("expected_").startswith("revenue"):
+        return [money(value, currency, 2 if abs(value) < 10 else 0) for value in found[column].tolist()]
+    return [number(value) if isinstance(value, float) else str(value) for value in found[column].tolist()]
 
 
 def explain(

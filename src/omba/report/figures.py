@@ -54,6 +54,18 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) >= 0.001 else "0"
 
 
+def money(amount: float | None, currency: str = "", digits: int = 2) -> str:
+    """An amount: a sign stands before it, the name of a currency after.
+
+    >>> [money(1234.5, "£"), money(1234.5, "EUR", 0), money(None)]
+    ['£1,234.50', '1,234 EUR', '–']
+    """
+    if amount is None or not math.isfinite(amount):
+        return "–"
+    text = f"{amount:,.{digits}f}"
+    return f"{text} {currency}" if currency.isalpha() else f"{currency}{text}"
+
+
 def count_of(count: int, thing: str) -> str:
     """So many things.
 

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 MONEY = ("revenue", "expected_baskets", "expected_revenue")
 ENDS = tuple(f"{name}_{end}" for name in MONEY[1:] for end in ("low", "high"))
+ANYWAY = "This is what goes together anyway, not what an offer adds."
+"""To be said wherever these figures are shown."""
 WORTH = (*MONEY, *ENDS)
 """The columns of what a rule is worth, and both ends of the 90% interval of what is expected."""
 

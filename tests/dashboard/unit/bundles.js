@@ -1,5 +1,5 @@
 import { equal, test } from "./check.js";
-import { money, question } from "/static/bundles.js";
+import { question } from "/static/bundles.js";
 
 const asked = (text) => question(new URLSearchParams(text));
 
@@ -11,8 +11,4 @@ test("what is not given or makes no sense is as usual", () => {
   equal(asked(""), { by: "revenue", floor: 10, uptake: 0.2, margin: 1 });
   equal(asked("by=fame&floor=x&uptake=-3&margin=250"), { by: "revenue", floor: 10, uptake: 0.2, margin: 1 });
   equal(asked("margin=0").margin, 0.001);
-});
-
-test("a sign stands before an amount and the name of a currency after it", () => {
-  equal([money(1234.5, "£"), money(1234.5, "EUR"), money(1234.5), money(1234.5, "£", 0), money(null, "£")], ["£1,234.50", "1,234.50 EUR", "1,234.50", "£1,235", "–"]);
 });

@@ -5,6 +5,7 @@ import { get } from "./api.js";
 import { change } from "./route.js";
 import { code, productLink, seasonMark } from "./labels.js";
 import { learn } from "./names.js";
+import { ANYWAY, currencyInput, currencyOf, money } from "./money.js";
 import * as format from "./format.js";
 
 const PAGE = 50;
@@ -26,8 +27,7 @@ export class BundlesView {
     this.by = h("select", { "aria-label": "Order", onchange: () => change({ by: this.by.value || null }) },
       [["", "By expected revenue"], ["lift", "By lift"]].map(([value, text]) => h("option", { value }, text)));
     this.fields = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, this.field(name)]));
-    this.currency = h("input.currency", { type: "text", maxlength: 4, placeholder: "£", "aria-label": "Currency", oninput: () => put(this.currency.value.trim()) });
-    const put = debounce((value) => change({ currency: value || null }, { replace: true }), 200);
+    this.currency = currencyInput();
     this.total = h("p.total", { role: "status" });
     this.said = h("p.note");
     this.list = h("div");
@@ -45,7 +45,7 @@ export class BundlesView {
   }
 
   async update({ query }) {
-    const wanted = question(query), currency = query.get("currency") ?? "";
+    const wanted = question(query), currency = currencyOf(query);
     const asked = JSON.stringify([wanted, currency, this.epoch]);
     if (asked === this.asked) return;
     this.asked = asked;
@@ -58,7 +58,7 @@ export class BundlesView {
     this.total.textContent = format.plural(bundles.length, "bundle");
     const priced = bundles.some(({ price }) => price != null);
     fill(this.list, bundles.length ? table(bundles, currency, priced) : h("p.none", {}, "No products are likely enough to belong together: lower the number of baskets, or learn more of them."));
-    fill(this.said, bundles.length ? `This is what goes together anyway, not what an offer adds. Of a period with a third as many baskets as so far. With ${format.percent(wanted.uptake)} more takers and a margin of ${format.percent(wanted.margin)}, an offer earns what it costs at a discount of ${format.percent(bundles[0].break_even)}.` : "");
+    fill(this.said, bundles.length ? `${ANYWAY} Of a period with a third as many baskets as so far. With ${format.percent(wanted.uptake)} more takers and a margin of ${format.percent(wanted.margin)}, an offer earns what it costs at a discount of ${format.percent(bundles[0].break_even)}.` : "");
   }
 
   sheet() {
@@ -102,11 +102,4 @@ function bar(one, most) {
   line.firstChild.style.left = place(one.expected_revenue_low);
   line.firstChild.style.right = `calc(100% - ${place(one.expected_revenue_high)})`;
   return line;
-}
-
-// An amount with its currency, to the penny unless told otherwise.
-export function money(x, currency = "", digits = 2) {
-  if (x == null) return format.NOTHING;
-  const text = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(x);
-  return /^\p{L}+$/u.test(currency) ? `${text} ${currency}` : `${currency}${text}`;
 }

@@ -8,10 +8,12 @@ import { colour } from "./theme.js";
 import { interval } from "./interval.js";
 import { code, productLink, ruleCodes, ruleLink, sides, statusMark } from "./labels.js";
 import { all, nameOf, withNames } from "./names.js";
+import { currencyOf, worth } from "./money.js";
 import * as format from "./format.js";
 
 const FACTS = ["count", "support", "confidence", "lift", "similarity", "price"];
-const HIDDEN = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "expected_lift", "expected_lift_low", "expected_lift_high", ...FACTS]);
+const HIDDEN = new Set(["key", "antecedents", "consequents", "antecedent_names", "consequent_names", "count_at_least", "status", "expected_lift", "expected_lift_low", "expected_lift_high", "revenue",
+  ...["baskets", "revenue"].flatMap((what) => ["", "_low", "_high"].map((end) => `expected_${what}${end}`)), ...FACTS]);
 
 export class RulePanel {
   constructor(element) {
@@ -56,6 +58,7 @@ export class RulePanel {
       rule.expected_lift != null && [h("h3", {}, "Lift to expect"), interval(rule), h("p.caption", {}, expectation(rule))],
       h("dl.facts", {}, FACTS.filter((name) => rule[name] != null).map((name) => fact(name, rule[name]))),
       why(explanation, rule),
+      worth(rule) && [h("h3", {}, "Worth"), h("p.worth", {}, worth(rule, currencyOf()))],
       h("h3", {}, "History"),
       plot ?? h("p.soft", {}, moments.length ? `Among the best rules at one kept window only, ${format.date(moments[0].at)}.` : history?.length ? "It was not among the best rules of any kept window." : "No window has been kept yet."),
       bridges(explanation?.bridges, rule),

@@ -15,10 +15,10 @@ from omba.baskets import Label
 from omba.rules import MEASURES, Filter, Rules
 from omba.rules.rule_columns import OURS, RELATION, SEASON
 from omba.rules.table import DEFAULT_ORDER
-from omba.rules.worth import MONEY
+from omba.rules.worth import WORTH
 from omba.service.views.rule_key import key_of
 
-COLUMNS = (*MEASURES, *OURS, "price", *MONEY, *RELATION, SEASON)
+COLUMNS = (*MEASURES, *OURS, "price", *WORTH, *RELATION, SEASON)
 FIELDS = {name.replace(" ", "_"): name for name in COLUMNS if name != "hyper_lift"}
 """What an answer has of each rule beside its products: the name in JSON, and the column. (A hyper-lift takes as long as
 all the others together.)"""
