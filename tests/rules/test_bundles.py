@@ -1,10 +1,13 @@
 """Worth and bundles, in a world whose prices, quantities and bundles are planted."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import omba
+from omba.cli import run
 from omba.errors import SettingError
 from omba.rules.bundles import break_even, candidate_rules, find_bundles
 from omba.rules.from_model import mining_input
@@ -105,3 +108,25 @@ def test_a_snapshot_keeps_what_quantities_brought_and_one_of_before_counts_one_p
     del state["more"]
     loaded.prices.load(state)
     assert loaded.prices.amounts[loaded.row("mat")] == pytest.approx(20.0)
+
+
+def test_with_the_baskets_at_hand_a_bundle_may_have_four_products(tmp_path, capsys):
+    random, picnic = np.random.default_rng(7), ["rug", "basket", "flask", "plates"]
+    rows = []
+    for trip in range(1_500):
+        bought = [f"w{number}" for number in random.choice(30, 2, replace=False)]
+        bought += picnic if random.random() < 0.05 else []
+        rows += [(trip, trip % 150, trip // 50, one, 5.0) for one in bought]
+    names = ("basket_id", "user_id", "timestamp", "product", "price")
+    baskets = omba.read_baskets(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
+    model = omba.OMBA(dim=16, epochs=2, clues=False).fit(baskets, every="4d")
+    model.save(tmp_path / "m")
+    baskets.write(tmp_path / "sales.parquet")
+
+    assert (
+        run(["bundles", "--model", str(tmp_path / "m"), "--evidence", str(tmp_path / "sales.parquet"), "--json", "-"])
+        == 0
+    )
+    first = json.loads(capsys.readouterr().out)[0]
+    assert {*first["products"]} == {*picnic}
+    assert first["count"] == sum({*picnic} <= {*basket.products} for basket in baskets)

@@ -13,6 +13,7 @@ from omba import terminal
 from omba.baskets.names import show
 from omba.cli.options import Count, Currency, Json, ModelPath
 from omba.cli.output import give
+from omba.cli.sources import ColumnOptions, read
 from omba.errors import InputError
 from omba.model import OMBA
 from omba.report.figures import count_of, money, number
@@ -33,6 +34,9 @@ def bundles(
         float, typer.Option(min=0, help="Extra takers of an offer that the break-even discount is for: 0.2 is 20%.")
     ] = 0.2,
     margin: Annotated[float, typer.Option(min=0.001, max=1, help="Profit as a share of the price.")] = 1.0,
+    evidence: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="Count over these baskets, exactly, sets of four too.")
+    ] = None,
     currency: Currency = "",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write .csv or .xlsx.")] = None,
     json: Json = None,
@@ -40,7 +44,8 @@ def bundles(
     """Bundles of products that belong together, of different families, with the baskets and the revenue to expect."""
     if by not in ("revenue", "lift"):
         raise InputError(f"--by {by!r} is not known: give revenue or lift")
-    found = find_bundles(mining_input(OMBA.load(model)), top, by, floor, uptake, margin)  # type: ignore[arg-type]
+    given = mining_input(OMBA.load(model), None if evidence is None else read(evidence, ColumnOptions()))
+    found = find_bundles(given, top, by, floor, uptake, margin)  # type: ignore[arg-type]
     if out is not None:
         write_table(pa.Table.from_pylist([record(bundle) for bundle in found]), out, "bundles")
         terminal.say(f"{count_of(len(found), 'bundle')} written to {out}", "dim")
