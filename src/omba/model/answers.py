@@ -19,7 +19,6 @@ from omba.model.blend import Blend
 from omba.model.clues import BEHIND, COMPLETE, LIFT, LIFT_PRIOR, LOYALTY, NEXT, SIZE, name_columns
 from omba.model.entities import Entities
 from omba.model.hierarchy import Hierarchy
-from omba.model.kernels import cross, highest_lift
 from omba.model.memory import VISITS
 from omba.model.questions import Questions, expected_size
 from omba.model.recommend import Customer, Kind
@@ -152,13 +151,8 @@ class Answers(Entities):
         """The highest log lift of each candidate with a product of its basket, (queries, candidates)."""
         known = context >= 0
         offsets, context = np.concatenate([[0], np.cumsum(known)])[offsets], context[known]
-        lifts = np.zeros(candidates.shape, np.float32)
-        if len(context):
-            pairs = self.evidence.pairs(*cross(offsets, context, candidates))
-            highest_lift(
-                offsets, context, candidates, pairs, self.product_counts, max(self.n_baskets, 1), LIFT_PRIOR, lifts
-            )
-        return lifts
+        baskets = max(self.n_baskets, 1)
+        return self.evidence.highest_lifts(offsets, context, candidates, self.product_counts, baskets, LIFT_PRIOR)
 
     def rank(self, products: Sequence[Label], user: Label | None = None, n: int = 10) -> list[tuple[Label, float]]:
         """The n products likeliest to go into this basket too, each with the chance that it is bought on this visit.

@@ -113,7 +113,7 @@ ALL = frozenset(clue.name for clue in (*CLUES, LIFT))
 AMONG = Question("among", ALL, {"context": 4.0, "user": 4.0, "habit": 0.1}, 8_000)
 """Which of these candidates, which were drawn as they are sold? The paper's test. It starts with its two cosines and a
 little habit."""
-COMPLETE = Question("complete", ALL | {MATCH.name}, {"match": 1.0, "popularity": 1.0}, 3_000)
+COMPLETE = Question("complete", ALL | {MATCH.name}, {"match": 1.0, "popularity": 1.0}, 2_000)
 """What else goes into this basket, of all products? It starts with what tells a product from others that are drawn as
 they are sold, times its share of sales."""
 NEXT = Question(

@@ -245,6 +245,48 @@ def look_up(a: Rows, b: Rows, table: Words, counts: Longs) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def find_highest_lifts(
+    offsets: Longs,
+    context: Rows,
+    candidates: Rows,
+    table: Words,
+    sold: Longs,
+    baskets: float,
+    prior: float,
+    lifts: NDArray[np.float32],
+) -> np.uint64:
+    """The highest log lift of each candidate with a product of its basket, (queries, candidates), both sides shrunk by
+    `prior` pairs; 0 for a candidate or a basket that is not known."""
+    slots, touched = len(table) // 2, np.uint64(0)
+    for q in range(candidates.shape[0]):
+        seen = context[offsets[q] : offsets[q + 1]]
+        width = max(AT_ONCE // max(len(seen), 1), 1)
+        homes = np.empty(width * len(seen), np.uint64)
+        lifts[q] = 0.0
+        for first in range(0, candidates.shape[1] if len(seen) else 0, width):
+            block = range(first, min(first + width, candidates.shape[1]))
+            at = 0
+            for c in block:
+                if candidates[q, c] >= 0:
+                    for other in seen:
+                        homes[at] = home(slots, pack(candidates[q, c], other))
+                        touched ^= table[homes[at]]
+                        at += 1
+            at = 0
+            for c in block:
+                product, highest = candidates[q, c], 0.0
+                if product >= 0:
+                    for other in seen:
+                        slot = locate(table, homes[at], pack(product, other))
+                        pairs = 0.0 if table[slot] == EMPTY else float(table[slot + ONE] & COUNT)
+                        expected = sold[product] * (sold[other] / baskets)
+                        highest = max(highest, (pairs + prior) / (expected + prior))
+                        at += 1
+                    lifts[q, c] = np.log(highest)
+    return touched
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def look_up_most(a: Rows, b: Rows, table: Words, trace: Words, error: int, counts: Longs) -> None:
     """The count of each pair with what may have been missed: `error` where it is not in the table but left a trace."""
     slots = len(table) // 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 YOUNG = 10_000
 """Baskets learned until the weights stand: a month of Complete Journey."""
-ROUND = 1_536
+ROUND = 3_072
 """Baskets from one round of queries to the next, once the weights stand: asking of each small window a query or two
 would cost more for the asking than for the queries."""
 
@@ -28,8 +28,8 @@ class Effort:
     settled
         One in so many from then on, all of a round at once.
 
-    >>> NEXT.queries(360, learned=0), NEXT.queries(360, learned=50_000), NEXT.queries(360, learned=50_400)
-    (30, 0, 32)
+    >>> NEXT.queries(360, learned=0), NEXT.queries(360, learned=50_000), NEXT.queries(360, learned=52_000)
+    (15, 0, 48)
     """
 
     most: int
@@ -44,9 +44,9 @@ class Effort:
         return min(self.most, rounds * ROUND // self.settled)
 
 
-COMPLETE = Effort(48, 12, 32)
+COMPLETE = Effort(64, 12, 48)
 """Queries that hide a product of a basket and look for it in the whole catalogue: some hundred candidates each."""
-NEXT = Effort(32, 12, 48)
+NEXT = Effort(48, 24, 64)
 """Queries that look for a customer's next basket: without a basket to compare with they are cheap."""
-JUDGE = Effort(16, 12, 96)
+JUDGE = Effort(16, 40, 192)
 """Queries whose suggestions are compared with what was bought: each looks at all products."""

@@ -135,6 +135,15 @@ class Evidence:
         counting.look_up(left.ravel(), right.ravel(), self._table, counts)
         return counts.reshape(left.shape)
 
+    def highest_lifts(
+        self, offsets: Longs, context: Rows, candidates: Rows, sold: Longs, baskets: int, prior: float
+    ) -> NDArray[np.float32]:
+        """The highest log lift of each candidate with a product of its query's basket, (queries, candidates), by the
+        baskets that each product was in and all there were, both sides shrunk by `prior` pairs."""
+        lifts = np.empty(candidates.shape, np.float32)
+        counting.find_highest_lifts(offsets, context, candidates, self._table, sold, float(baskets), prior, lifts)
+        return lifts
+
     def at_most(self, a: ArrayLike, b: ArrayLike) -> Longs:
         """How often each pair was seen, at most: its count and what may have been missed of it."""
         left, right = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))

@@ -510,48 +510,6 @@ def describe(
 
 
 @njit(nogil=True, cache=True)
-def cross(offsets: Longs, context: Ints, candidates: Ints) -> tuple[Ints, Ints]:
-    """Every candidate of every query beside every product of its basket; an unknown candidate as the first row."""
-    total = 0
-    for q in range(candidates.shape[0]):
-        total += candidates.shape[1] * (offsets[q + 1] - offsets[q])
-    left, right = np.empty(total, np.int32), np.empty(total, np.int32)
-    at = 0
-    for q in range(candidates.shape[0]):
-        for c in range(candidates.shape[1]):
-            for j in range(offsets[q], offsets[q + 1]):
-                left[at], right[at] = max(candidates[q, c], 0), context[j]
-                at += 1
-    return left, right
-
-
-@njit(**HOT)
-def highest_lift(
-    offsets: Longs,
-    context: Ints,
-    candidates: Ints,
-    pairs: Longs,
-    counts: Longs,
-    baskets: float,
-    prior: float,
-    out: Floats,
-) -> None:
-    """The highest log lift of each candidate with a product of its basket, both sides shrunk by `prior` pairs."""
-    at = 0
-    for q in range(candidates.shape[0]):
-        for c in range(candidates.shape[1]):
-            best = F32(0.0)
-            p = candidates[q, c]
-            for j in range(offsets[q], offsets[q + 1]):
-                if p >= 0:
-                    expected = counts[p] * (counts[context[j]] / baskets)
-                    lift = F32(np.log((pairs[at] + prior) / (expected + prior)))
-                    best = lift if j == offsets[q] else max(best, lift)
-                at += 1
-            out[q, c] = best
-
-
-@njit(nogil=True, cache=True)
 def gather(
     offsets: Longs,
     context: Ints,

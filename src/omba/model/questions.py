@@ -35,9 +35,9 @@ Longs = NDArray[np.int64]
 DRAWN = 64
 """Products drawn for a query of the whole catalogue."""
 BEST_SELLERS = 128
-"""Best sellers that are candidates of every query."""
-RIVALS = 64
-"""Products that a hidden one is told from, of those that the customer remembers."""
+"""Best sellers that are candidates of every suggestion."""
+REMEMBERED, SOLD_MOST = 48, 96
+"""Products that a hidden one is told from: of those that the customer remembers, and of the best sellers."""
 FIRST_LOOK, SHORTLIST = 2_048, 128
 """Products of a large catalogue that are looked at roughly, those that sell best, and how many of them are chosen."""
 EVERY = 2**31 - 1
@@ -116,7 +116,7 @@ class Questions:
         if len(users):
             (offsets, context), customers, none = join(contexts), np.array(users, np.int32), inside[:, :0]
             candidates, log_weights, shares = candidates_of(
-                model, offsets, context, customers, join(targets), best, none, inside, RIVALS
+                model, offsets, context, customers, join(targets), best[:SOLD_MOST], none, inside, REMEMBERED
             )
             features = model.describe(offsets, context, customers, candidates)
             self.blends[COMPLETE.name].learn(features, log_weights, shares)
