@@ -414,10 +414,16 @@ def planted_shop(baskets: int, seed: int) -> Baskets:
     return Baskets.from_lists([basket for basket in lists if basket])
 
 
+TWENTY = [
+    pytest.param(1_000, range(10, 20), marks=pytest.mark.thorough),
+    pytest.param(3_000, range(5, 20), marks=pytest.mark.thorough),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("baskets", "seeds"), [(100, 20), (1_000, 10), (3_000, 5)])
-def test_planted_rules_come_first_in_a_small_shop_and_no_noise_above_them(baskets: int, seeds: int) -> None:
-    for seed in range(seeds):
+@pytest.mark.parametrize(("baskets", "seeds"), [(100, range(20)), (1_000, range(10)), (3_000, range(5)), *TWENTY])
+def test_planted_rules_come_first_in_a_small_shop_and_no_noise_above_them(baskets: int, seeds: range) -> None:
+    for seed in seeds:
         model = omba.OMBA(dim=8, epochs=1, seed=seed).fit(planted_shop(baskets, seed), every=max(25, baskets // 15))
         best = omba.mine_rules(model, top=len(PLANTED))
         found = {frozenset(a) | frozenset(c) for a, c in best.sides}
