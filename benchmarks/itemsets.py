@@ -155,6 +155,7 @@ def suite(quick: bool = False) -> list[Table]:
         "Sparse, 50,000 baskets of 2,000 products, in 50 or more": (lambda: market(50_000, 2_000, 9, 2, 300), 50, 0.0),
         "Dense, 3,000 rows of 24 attributes, in 900 or more": (lambda: dense(3_000, 24, 5, 3), 900, 0.0),
         "Complete Journey, product types, in 500 baskets or more": (lambda: journey("product_type"), 500, 0.0),
+        "Complete Journey, product types, in 50 baskets or more": (lambda: journey("product_type"), 50, 0.0),
         "Complete Journey, products, in 50 baskets or more": (lambda: journey("product_id"), 50, 0.0),
     }
     if quick:

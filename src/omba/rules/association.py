@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from omba.baskets import Label
 from omba.baskets.extras import extra
 from omba.errors import InputError, SettingError, UnknownError, nearest
-from omba.patterns.itemsets import Itemsets
+from omba.patterns.itemsets import Itemsets, as_frozensets
 from omba.patterns.mining import SearchOptions, Threshold, search
 from omba.patterns.splits import ANTECEDENT, CONSEQUENT, MOST, NEITHER, Places, Sides, split
 from omba.patterns.transactions import Codes, Longs, Transactions
@@ -133,15 +133,10 @@ class _Sets:
         there[places[1]] = there[places[2]] = True
         used = np.flatnonzero(there)
         out = np.empty(len(self.support), object)
-        labels = np.empty(len(self.labels), object)
-        labels[:] = list(self.labels)
         lengths = np.diff(self.offsets)[used]
         for length in np.unique(lengths).tolist():
             rows = used[lengths == length]
-            lists = labels[self.items[self.offsets[rows][:, None] + np.arange(length)]].tolist()
-            made = np.empty(len(rows), object)
-            made[:] = list(map(frozenset, lists))
-            out[rows] = made
+            out[rows] = as_frozensets(self.items[self.offsets[rows][:, None] + np.arange(length)], self.labels)
         return out
 
 

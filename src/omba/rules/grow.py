@@ -237,4 +237,5 @@ def _forecast(
     )
     n_b, baskets = given.counts[consequent], (PRIOR + count).astype(np.float64)
     lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / given.n_baskets)
-    return similarity, given.expect_sets(np.column_stack([antecedents, consequent]), lift, baskets, n_a, n_b)
+    sets, exact = np.column_stack([antecedents, consequent]), isinstance(given.evidence, Counts)
+    return similarity, given.expect_sets(sets, lift, baskets, n_a, n_b, exact)

@@ -32,6 +32,8 @@ Found = TypeVar("Found")
 
 POOL = 1000
 """Pairs that mining looks for at least; F and H are those it takes to find so many."""
+STEADIEST = 0.5
+"""The least by which the count of a rule that is nearly always right varies, against Poisson's."""
 
 Finder = Callable[[NDArray[np.bool_], int], Pairs]
 """(products that may be in a pair, how many pairs) → the nearest pairs."""
@@ -156,7 +158,7 @@ class MiningInput:
         found = self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
         return self._in_season(np.column_stack([a, b]), found, count + 1.0, self.counts[a], self.counts[b])
 
-    def _in_season(self, sets: Rows, found: Expected, baskets: Floats, n_a: Counted, n_b: Counted) -> Expected:
+    def _in_season(self, sets: Rows, found: Expected, baskets: Floats, n_a: Counted | Floats, n_b: Counted) -> Expected:
         """What is expected, by the same weeks a year ago where the products' sales move with the time of year.
 
         There the interval is of the sales a year ago rather than of those of late: what is about to come is hardly sold
@@ -180,13 +182,19 @@ class MiningInput:
         high[moved] = ends[1]
         return mean, low, high
 
-    def expect_sets(self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted, n_b: Counted) -> Expected:
+    def expect_sets(
+        self, sets: Rows, lift: Floats, baskets: Floats, n_a: Counted | Floats, n_b: Counted, exact: bool = False
+    ) -> Expected:
         """The lift to expect of sets, whose last row is the consequent, and both ends of its 90% interval.
 
-        `lift` is what it was, and rests on so many baskets.
+        `lift` is what it was, and rests on so many baskets. Several antecedents are often sure of their consequent, and
+        of the baskets with them a share p varies less than Poisson's counts, by 1 − p: as if the period had so many
+        more. That is taken into account where counts are `exact`; where they may be too low, that is to be allowed for.
         """
         if self.forecast is None:
             return lift, lift, lift
+        if exact:
+            n_a = n_a / np.maximum(1.0 - lift * n_b / self.n_baskets, STEADIEST)
         season = self.forecast.season(sets, self.counts, self.n_baskets)
         low, high = self.forecast.interval(lift, baskets, n_a, n_b, self.n_baskets, season)
         return self._in_season(sets, (lift, low, high), baskets, n_a, n_b)
