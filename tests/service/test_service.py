@@ -278,6 +278,7 @@ def test_reasons_are_shares_of_what_speaks_for_a_suggestion(client):
 def test_a_glance_at_all_products_misses_none_of_the_best(folder, model, monkeypatch):
     view = Published(folder).view
     rng, looked_at = np.random.default_rng(0), view.quantised_index.rows.astype(np.int32)
+    monkeypatch.setattr("omba.service.views.suggest.SMALL", 40)
     monkeypatch.setattr("omba.service.views.suggest.FEW", 40)
     for user in (None, *model.users[:8]):
         context = rng.choice(len(view.product_index), 3, replace=False).astype(np.int32)
