@@ -33,8 +33,8 @@ OWN = ("user", "habit", "slow", "bought", "visit_share", "since_visits", "since_
 """The clues that a customer adds."""
 SMALL, FEW = 1_000, 500
 """Products scored exactly: all of a small shop, of a large one so many of the quantised index, beside what is always
-looked at. The first ten were those of all products for each of 150 baskets of a wholesaler and 80 of a synthetic shop of
-70,000 products; with 300, for 149 of the wholesaler's."""
+looked at. The first ten were those of all products for each of 150 baskets of a wholesaler and 80 of a synthetic shop
+of 70,000 products; with 300, for 149 of the wholesaler's."""
 REASONS = 3
 """Reasons given for a suggestion, the weightiest first."""
 
