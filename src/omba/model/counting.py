@@ -547,16 +547,29 @@ def count_triples(
                 met += check_mark(marks, doubts[m], False)
             for m in range(met):
                 touched ^= table[home_of(slots, hashed[m])]
-            rest, sure, also = find_home(keys[:met], hashed, sure, table)
-            touched ^= also
-            # Those that are not where their search begins: the line after it is on its way from memory by now.
+            rest, promised = 0, 0
+            for m in range(met):
+                key, slot = keys[m], home_of(slots, hashed[m])
+                second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
+                nth = (table[second] == key) + 2 * (table[third] == key) + 3 * (table[fourth] == key)
+                at = slot + np.uint64(2 * nth)
+                if table[at] == key:
+                    table[at + ONE] += ONE
+                    continue
+                # Slots are taken in turn: where the last of the four is free, the search ends in them. Else it goes on
+                # in the next line, which is fetched from memory while others are looked at.
+                if table[fourth] != EMPTY:
+                    slot = (fourth + TWO) % np.uint64(len(table))
+                    touched ^= table[slot]
+                keys[rest], hashed[rest], doubts[rest] = key, hashed[m], slot
+                rest += 1
+                promised += m < sure
             for m in range(rest):
-                key = keys[m]
-                slot = locate(table, past_home(slots, hashed[m], table), key)
+                slot = locate(table, doubts[m], keys[m])
                 if table[slot] == EMPTY:
-                    if m >= sure:
+                    if m >= promised:
                         continue
-                    table[slot] = key
+                    table[slot] = keys[m]
                     table[slot + ONE] = missed << MISSED
                     check_mark(marks, hashed[m], True)
                     used += 1
@@ -565,40 +578,6 @@ def count_triples(
         place[0], place[1] = place[0] + 1, 0
     place[3] = touched
     return used
-
-
-@njit(inline="always")
-def past_home(slots, hashed, table):  # type: ignore[no-untyped-def]
-    """Where the search for a triple that is not in its first four slots goes on.
-
-    Slots are taken in turn: where the last of the four is free, it ends in them.
-    """
-    slot = home_of(slots, hashed)
-    if table[slot + np.uint64(6)] == EMPTY:
-        return slot
-    slot += np.uint64(8)
-    return np.uint64(0) if slot == np.uint64(len(table)) else slot
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def find_home(keys: Words, hashed: Words, sure: int, table: Words) -> tuple[int, int, np.uint64]:
-    """Count the triples that stand in the four slots where their search begins; the others move to the front.
-
-    Returns how many those are, and how many of them were among the first `sure`.
-    """
-    slots, rest, first, touched = len(table) // 2, 0, 0, np.uint64(0)
-    for m in range(len(keys)):
-        key, slot = keys[m], home_of(slots, hashed[m])
-        nth = (table[slot + TWO] == key) + 2 * (table[slot + np.uint64(4)] == key)
-        slot += np.uint64(2 * (nth + 3 * (table[slot + np.uint64(6)] == key)))
-        if table[slot] == key:
-            table[slot + ONE] += ONE
-            continue
-        touched ^= table[past_home(slots, hashed[m], table)]
-        keys[rest], hashed[rest] = key, hashed[m]
-        rest += 1
-        first += m < sure
-    return rest, first, touched
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
