@@ -29,7 +29,7 @@ class Effort:
         One in so many from then on, all of a round at once.
 
     >>> NEXT.queries(360, learned=0), NEXT.queries(360, learned=50_000), NEXT.queries(360, learned=52_000)
-    (15, 0, 48)
+    (23, 0, 48)
     """
 
     most: int
@@ -46,7 +46,7 @@ class Effort:
 
 COMPLETE = Effort(64, 12, 48)
 """Queries that hide a product of a basket and look for it in the whole catalogue: some hundred candidates each."""
-NEXT = Effort(48, 24, 64)
+NEXT = Effort(48, 16, 64)
 """Queries that look for a customer's next basket: without a basket to compare with they are cheap."""
-JUDGE = Effort(16, 40, 192)
+JUDGE = Effort(16, 12, 256)
 """Queries whose suggestions are compared with what was bought: each looks at all products."""
