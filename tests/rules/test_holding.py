@@ -60,6 +60,13 @@ def test_the_antecedent_that_says_the_worst_decides():
     assert both[0] < both[1] - 0.05
 
 
+def test_a_product_that_is_not_known_takes_no_doubt_from_the_other_rules():
+    lines = np.array([[0, 1], [0, 2]])
+    first, unknown = sets_hold(catalogue(buyers=0.0), lines, *(np.repeat(column, 2) for column in COLUMNS))
+    assert first == pytest.approx(chance(buyers=0.0))
+    assert unknown == pytest.approx(chance())
+
+
 def test_what_one_customer_bought_twenty_times_is_less_sure_than_what_twenty_bought_once():
     random, rows = np.random.default_rng(5), []
     for number in range(1_200):

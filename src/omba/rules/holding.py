@@ -99,24 +99,26 @@ def sets_hold(
     return found
 
 
-def _doubts(catalogue: Catalogue, sets: Rows, together: NDArray[np.integer]) -> tuple[Floats, Floats | float]:
+def _doubts(catalogue: Catalogue, sets: Rows, together: NDArray[np.integer]) -> tuple[Floats, Floats]:
     """By how much the lift of each line of rows may be lower when its season comes, and the relative variance that few
-    customers add: each of the antecedent that says the worst of it."""
+    customers add: each of the antecedent that says the worst of it. Of products that are not known there are none."""
     relations, outlook = catalogue.relations, catalogue.outlook
-    if relations is None or int(sets.max(initial=0)) >= len(relations.counts):
-        return np.ones(len(sets)), 0.0
+    apart, more = np.ones(len(sets)), np.zeros(len(sets))
+    if relations is None:
+        return apart, more
+    known = np.flatnonzero(sets.max(axis=1, initial=0) < len(relations.counts))
+    sets, together = sets[known], together[known]
 
     def worst(of_pairs: Callable[[Rows, Rows], Floats], pick: np.ufunc) -> Floats:
         columns = [of_pairs(sets[:, place], sets[:, -1]) for place in range(sets.shape[1] - 1)]
         return np.asarray(pick.reduce(columns))
 
-    apart = np.ones(len(sets))
     if relations.coincidence is not None and not (outlook is not None and outlook.known):
         # Where a year is known, the lift to expect goes by the coming weeks already.
-        apart = np.sqrt(np.maximum(worst(relations.coincidence, np.maximum), 1.0))
-    if not relations.knows_customers:
-        return apart, 0.0
-    return apart, 1.0 / (1.0 + worst(lambda a, b: relations.buyers(a, b, together), np.minimum))
+        apart[known] = np.sqrt(np.maximum(worst(relations.coincidence, np.maximum), 1.0))
+    if relations.knows_customers:
+        more[known] = 1.0 / (1.0 + worst(lambda a, b: relations.buyers(a, b, together), np.minimum))
+    return apart, more
 
 
 def line_order(holds: Numbers, low: Numbers) -> Floats:
