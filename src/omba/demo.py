@@ -43,7 +43,7 @@ class Demo:
 def run(baskets: Baskets, folder: Path) -> Demo:
     """Learn the baskets day by day, read out the rules, and write model and report into the folder."""
     model = OMBA(threads=min(THREADS, os.cpu_count() or 1))
-    keeper = Keeper(folder / MODEL, fresh=True)
+    keeper = Keeper(folder / MODEL, fresh=True, beside=True)
     with terminal.progress("learning day by day", len(baskets)) as advance:
         for window in baskets.windows("1d"):
             keeper.learn(model, window)

@@ -1,10 +1,15 @@
 """Keeping a model as it learns: a snapshot and an entry of its history at the end of every span."""
 
+import logging
+import os
+import signal
+
 import numpy as np
 import pytest
 
 import omba
-from omba.errors import InputError
+from omba.errors import InputError, SnapshotError
+from omba.live.forked import ForkedWork
 from omba.live.keeper import Keeper
 from omba.store import ModelFolder
 
@@ -123,3 +128,45 @@ def test_a_model_that_has_hardly_begun_is_kept_without_an_entry_and_without_a_wo
 def test_a_history_by_baskets_is_refused(tmp_path):
     with pytest.raises(InputError, match="a history of every '500' is not known"):
         Keeper(tmp_path, "500")
+
+
+@pytest.mark.parametrize("spare", [True, False])
+def test_an_entry_written_beside_learning_is_the_one_written_before_it_goes_on(baskets, tmp_path, monkeypatch, spare):
+    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: spare)
+    learned(baskets, Keeper(tmp_path / "beside", "month", beside=True))
+    learned(baskets, Keeper(tmp_path / "before", "month"))
+
+    beside, before = (ModelFolder(tmp_path / name).history.entries for name in ("beside", "before"))
+
+    assert [entry.tick for entry in beside] == [entry.tick for entry in before]
+    for one, other in zip(beside, before, strict=True):
+        assert np.array_equal(one.vectors, other.vectors)
+        assert np.array_equal(one.pairs.counts, other.pairs.counts)
+        assert one.rules.equals(other.rules)
+
+
+def test_what_goes_wrong_with_an_entry_beside_learning_is_told(baskets, tmp_path, monkeypatch):
+    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
+    keeper, told = Keeper(tmp_path, "month", beside=True), []
+
+    def fail(*_):
+        raise SnapshotError("the disk is full")
+
+    monkeypatch.setattr(Keeper, "record", fail)
+    with pytest.raises(SnapshotError, match="the disk is full"):
+        learned(baskets, keeper)
+
+    work = ForkedWork()
+    monkeypatch.setattr("omba.live.forked.log.warning", lambda sentence, *parts: told.append(sentence % parts))
+    work.begin(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    work.wait()
+    assert told == ["an entry of the history is missing: the process that wrote it ended (signal 9)"]
+
+
+def test_what_is_logged_beside_learning_is_logged_once_it_is_waited_for(monkeypatch, caplog):
+    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
+    work = ForkedWork()
+    work.begin(lambda: logging.getLogger("omba").warning("an old entry cannot be read"))
+    assert not caplog.messages
+    work.wait()
+    assert caplog.messages == ["an old entry cannot be read"]

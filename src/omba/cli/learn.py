@@ -92,6 +92,7 @@ def learn_source(job: LearningJob, stop: StopRequest) -> OMBA:
         if isinstance(stream, SortedStream):
             model.identity.remember(stream.identity)
             say_findings(stream)
+        keeper.beside = True
         total = len(stream.between(None, job.until)) if isinstance(stream, Baskets) else stream.total
         windows = NewBaskets(before(stream.windows(job.every), job.until), model)
         with stop.on_interrupt():

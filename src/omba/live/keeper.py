@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from omba.baskets import Baskets, Clock, Every
 from omba.errors import InputError, SnapshotError
 from omba.live.current_rules import CurrentRules
+from omba.live.forked import ForkedWork
 from omba.model import OMBA
 from omba.rules.layout import places
 from omba.rules.pair_counts import PairCounts
@@ -46,10 +47,15 @@ class Keeper:
         The span of time after which an entry is left, such as `month` or `7d`; None leaves none.
     fresh
         Whether the model takes the place of what the folder held. The old one goes once the new one is first saved.
+    beside
+        Whether entries on the way are written by another processor, if there is one, while learning goes on.
     """
 
-    def __init__(self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False) -> None:
-        self.folder, self.fresh, self.rules = ModelFolder(folder), fresh, CurrentRules()
+    def __init__(
+        self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False, beside: bool = False
+    ) -> None:
+        self.folder, self.fresh, self.rules, self.beside = ModelFolder(folder), fresh, CurrentRules(), beside
+        self._entry = ForkedWork()
         self._saved, self._took = -np.inf, 0.0
         self.every = None if every is None else Every.parse(every)
         if self.every is not None and self.every.unit == "baskets":
@@ -91,6 +97,7 @@ class Keeper:
         )  # fmt: skip
 
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
+        self._entry.wait()
         begin = monotonic()
         if last or begin - self._saved > SHARE * self._took:
             self.folder.save(model)
@@ -99,7 +106,9 @@ class Keeper:
         if self.fresh:
             self.folder.clear_past()
             self.fresh = False
-        if self.every is not None:
+        if self.every is not None and self.beside and not last:
+            self._entry.begin(lambda: self.record(model, tick))
+        elif self.every is not None:
             self.record(model, tick, last)
 
     def _span(self, clock: Clock) -> Every:

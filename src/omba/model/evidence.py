@@ -176,10 +176,16 @@ class Evidence:
         """The least count that no more than `kept` pairs have, and the most baskets that a pair below it may be in."""
         values = self._table[1::2]
         counts = values & counting.COUNT
-        bound = np.partition(counts, len(counts) - kept)[len(counts) - kept]
+        # Most pairs are rare: how many have each small count tells the bound in one pass.
+        oftener = np.cumsum(np.bincount(np.minimum(counts, SMALL_COUNTS).astype(np.int64))[::-1])[::-1]
+        bound = int(np.flatnonzero(oftener >= kept)[-1])
+        if bound == SMALL_COUNTS:
+            bound = int(np.partition(counts, len(counts) - kept)[len(counts) - kept])
+        if not self.let_go:
+            return bound + 1, bound + self.oversized
         rare = values[counts <= bound]
         most = (rare & counting.COUNT) + (rare >> counting.MISSED)
-        return int(bound) + 1, int(most.max(initial=0)) + self.oversized
+        return bound + 1, int(most.max(initial=0)) + self.oversized
 
     def sample(self, most: int, seed: int, minimum: int = 1) -> tuple[Rows, Rows]:
         """About `most` of the pairs counted at least `minimum` times, each as likely as the next, in order."""
