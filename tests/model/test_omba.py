@@ -1,5 +1,6 @@
 """The learner: what it learns, that it is reproducible, and that nonsense is refused."""
 
+import copy
 import logging
 from dataclasses import replace
 from itertools import pairwise
@@ -155,6 +156,22 @@ def test_two_threads_learn_the_bits_of_one(levels):
         for name, array in getattr(one, part).state().items():
             assert np.array_equal(array, getattr(two, part).state()[name]), (part, name)
     assert np.array_equal(one.blend.weights, two.blend.weights)
+
+
+@pytest.mark.parametrize("ask", ["sets", "save", "copy"])
+def test_who_asks_for_triples_gets_those_of_the_last_window(ask, tmp_path):
+    one, two = (omba.OMBA(threads=n, **SMALL) for n in (1, 2))
+    for window in world(600).windows("1d"):
+        one.partial_fit(window)
+        two.partial_fit(window)
+    if ask == "save":
+        two.save(tmp_path)
+        two = omba.OMBA.load(tmp_path)
+    elif ask == "copy":
+        two = copy.deepcopy(two)
+    assert two._sets.triples.n_baskets == 600 or ask == "sets"
+    for name, array in one.sets.state().items():
+        assert np.array_equal(array, two.sets.state()[name]), name
 
 
 def test_a_new_product_late_in_the_stream_is_normal_and_an_old_one_keeps_its_vector():

@@ -133,17 +133,23 @@ class Answers(Entities):
         The basket of query q is `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
         """
         queries = QueryRows(offsets, context, users, candidates)
-        clues = [self.spaces[0].describe(queries)]
-        if len(self.spaces) > 1:
-            clues.append(self.spaces[1].describe(queries.roll_up(self.hierarchy.parents)))
-        behind = np.zeros((*candidates.shape, len(BEHIND)), np.float32)
-        behind[..., LIFT.column] = self._lifts(offsets, context, candidates)
-        behind[..., SIZE.column] = np.log1p(np.diff(offsets))[:, None]
-        visits = np.append(self.spaces[0].memory.totals[:, VISITS], 0)[users]
-        behind[..., LOYALTY.column] = np.log1p(visits)[:, None]
-        features = np.concatenate([*clues, behind], axis=2)
+        clues = [self.describe_level(level, queries) for level in range(len(self.spaces))]
+        features = np.concatenate([*clues, self.describe_behind(queries)], axis=2)
         features[..., -1] = self.blend.score(features)
         return features
+
+    def describe_level(self, level: int, queries: QueryRows) -> NDArray[np.float32]:
+        """The clues of one level of products, of queries in the rows of the first."""
+        return self.spaces[level].describe(queries.roll_up(self.hierarchy.parents) if level else queries)
+
+    def describe_behind(self, queries: QueryRows) -> NDArray[np.float32]:
+        """The clues that stand behind those of all levels; the last, what is made of all others, is left at 0."""
+        behind = np.zeros((*queries.candidates.shape, len(BEHIND)), np.float32)
+        behind[..., LIFT.column] = self._lifts(queries.offsets, queries.context, queries.candidates)
+        behind[..., SIZE.column] = np.log1p(np.diff(queries.offsets))[:, None]
+        visits = np.append(self.spaces[0].memory.totals[:, VISITS], 0)[queries.users]
+        behind[..., LOYALTY.column] = np.log1p(visits)[:, None]
+        return behind
 
     def _lifts(
         self, offsets: NDArray[np.int64], context: NDArray[np.int32], candidates: NDArray[np.int32]

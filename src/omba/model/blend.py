@@ -82,10 +82,6 @@ class Blend:
         self.weights[mine] = weights[theirs]
         self.hessian[np.ix_(mine, mine)] = hessian[np.ix_(theirs, theirs)]
 
-    def take(self, other: Blend) -> None:
-        """Take over what another blend of the same question has learned."""
-        self.weights, self.hessian, self.network = other.weights, other.hessian, other.network
-
     def weights_at(self, level: int) -> dict[str, float]:
         """The weight of each clue at one level of products, by the clue's name; 0 for those that are not asked. What a
         clue counts by way of the clue `match` is added."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from copy import deepcopy
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -25,9 +24,9 @@ from omba.model.blend import Blend
 from omba.model.estimator import Estimator
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
+from omba.model.hidden_products import HiddenProducts
 from omba.model.hierarchy import Hierarchy
 from omba.model.input import BasketsLike, as_baskets, as_windowed
-from omba.model.kernels import hide
 from omba.model.namesakes import Namesakes
 from omba.model.overview import describe_html
 from omba.model.prices import Prices
@@ -37,16 +36,8 @@ from omba.model.seasons import Seasons
 from omba.model.sets import Sets
 from omba.model.space import Pace, Space, WindowRows
 from omba.model.weekly_sales import WeeklySales
-from omba.model.workers import Job, run
+from omba.model.workers import Crew, Job, WorkItem, crew, run
 from omba.settings import PAPER, check
-
-QUERIES = 512
-"""Baskets of a window that are made into queries to weigh the clues. With 1,000 the MRR is the same, with 256 it is
-lower by 0.001 on Complete Journey and by 0.004 on Ta-Feng."""
-NEGATIVES = 10
-"""Negatives drawn for each query, beside the hidden product."""
-ALONE = 4
-"""One in so many queries is asked a second time with nothing in the basket."""
 
 
 def ticks_of_day(clock: Clock) -> int:
@@ -152,7 +143,8 @@ class OMBA(Estimator, Answers):
         self.prices = Prices()
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
-        self.sets = Sets(self.pairs)
+        self._sets = Sets(self.pairs)
+        self._counting: tuple[Crew, WorkItem] | None = None
         self.seasons = Seasons()
         self.weekly_sales = WeeklySales()
         self.descriptions = Descriptions()
@@ -170,6 +162,23 @@ class OMBA(Estimator, Answers):
 
     def _repr_html_(self) -> str:
         return describe_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._finish()
+        return self.__dict__
+
+    @property
+    def sets(self) -> Sets:
+        """What is known of three products bought together; with several threads the last window may still be being
+        counted, which is waited for."""
+        self._finish()
+        return self._sets
+
+    def _finish(self) -> None:
+        if self._counting is not None:
+            workers, triples = self._counting
+            workers.finish([triples])
+            self._counting = None
 
     # Learning.
 
@@ -205,6 +214,7 @@ class OMBA(Estimator, Answers):
             self.partial_fit(window)
             if progress:
                 progress(window)
+        self._finish()
         return self
 
     def partial_fit(self, window: BasketsLike, allow_late: bool = False) -> Self:
@@ -229,9 +239,8 @@ class OMBA(Estimator, Answers):
         self._check_time(baskets, bool(allow_late))
         rows = self._read(baskets)
         rng = np.random.default_rng([self.seed, self.n_windows])
-        if self.n_windows:
-            self._predict(rows, rng)
-        self._learn(rows, rng)
+        lessons = self._predict(rows, rng) if self.n_windows else []
+        self._learn(rows, rng, lessons)
         self.n_windows += 1
         return self
 
@@ -326,60 +335,67 @@ class OMBA(Estimator, Answers):
             return 0.0, 1.0
         return self.prices.fit() if self.value == "fit" else self.value  # type: ignore[return-value]
 
-    def _predict(self, window: WindowRows, rng: np.random.Generator) -> None:
-        """Predict the window with what was known until now: the weights of the clues learn from how well they did, and
-        the forecast of lifts draws the pairs it will be judged by, each for itself."""
+    def _predict(self, window: WindowRows, rng: np.random.Generator) -> list[Job]:
+        """Predict the window with what was known until now: questions are asked of it, and the forecast of lifts draws
+        the pairs it will be judged by, each for itself. Returns what is to be learned from the answers, which may be
+        done beside the passes."""
         jobs: list[Job] = [partial(self.forecast.hold, self.product_vectors, self.evidence)]
-        # The other questions look at the blend while it learns: it learns aside.
-        renewed = deepcopy(self.blend)
-        if self.clues:
-            drawn = np.random.default_rng([self.seed, self.n_windows, 4])
-            asking = self.questions.jobs(self, window, len(window.users), drawn)
-            jobs = [*asking, partial(self._weigh_clues, renewed, window, rng), *jobs]
-        run(jobs, self.threads)
-        self.blend.take(renewed)
+        if not self.clues:
+            run(jobs, self.threads)
+            return []
+        drawn = np.random.default_rng([self.seed, self.n_windows, 4])
+        asking = self.questions.jobs(self, window, len(window.users), drawn)
+        hidden = HiddenProducts(window, rng)
+        run([*jobs, *asking, *hidden.jobs(self)], self.threads)
+        return [partial(self._weigh_clues, hidden)]
 
-    def _weigh_clues(self, blend: Blend, window: WindowRows, rng: np.random.Generator) -> None:
-        """Fit the weights of the clues to some of the window's baskets: hide a product of each and look for it."""
-        many = np.flatnonzero(np.diff(window.offsets) > 1)
-        if len(many) == 0:
-            return
-        chosen = rng.permutation(many)[:QUERIES]
-        state = rng.integers(1, 2**63, size=2).astype(np.uint64)
-        offsets, context, candidates = hide(window.offsets, window.items, chosen, NEGATIVES, state)
-        users = window.users[chosen]
-        features = self.describe(offsets, context, users, candidates)
-        blend.learn(features)
-        mixed = np.random.default_rng([self.seed, self.n_windows, 5])
-        blend.learn_together(features, mixed)
-        # What a customer will buy next is asked with nothing in the basket: that has to be met in learning too.
-        alone = len(chosen) // ALONE
-        empty = np.zeros(alone + 1, np.int64), np.empty(0, np.int32)
-        blend.learn_together(self.describe(*empty, users[:alone], candidates[:alone]), mixed)
+    def _weigh_clues(self, hidden: HiddenProducts) -> None:
+        """Fit the weights of the clues to products that were hidden and described."""
+        hidden.teach(self.blend, np.random.default_rng([self.seed, self.n_windows, 5]))
 
-    def _learn(self, window: WindowRows, rng: np.random.Generator) -> None:
-        """Learn the window: the levels are tables of their own, and what counts baskets looks at no vector, so that
-        all of it may run side by side."""
+    def _learn(self, window: WindowRows, rng: np.random.Generator, lessons: Sequence[Job] = ()) -> None:
+        """Learn the window and what predicting it has taught. The levels are tables of their own, and what counts
+        baskets looks at no vector, so that all of it may run side by side."""
         levels = [window]
         if len(self.spaces) > 1:
             levels.append(window.roll_up(self.hierarchy.parents))
         jobs: list[Job] = []
         for level, (space, rows) in enumerate(zip(self.spaces, levels, strict=True)):
-            space.count(rows)
+            space.count_sold(rows)
             jobs += self._passes(level, space, rows, rng)
-        jobs.append(partial(self._count, window))
+        jobs += [*lessons, *(partial(space.remember, rows) for space, rows in zip(self.spaces, levels, strict=True))]
         if self.n_windows:
             jobs.append(partial(self.forecast.follow, window.offsets, window.items))
-        run(jobs, self.threads)
+        if self.threads == 1:
+            self._finish()
+            run([*jobs, partial(self._count, window), partial(self._count_triples, window)], 1)
+        else:
+            self._run_beside(jobs, window)
         if not np.isfinite(self.product_vectors[window.items[:64]]).all():
             self._warn_once("the vectors have run away and tell nothing now: learn anew with a lower learning_rate")
 
+    def _run_beside(self, jobs: list[Job], window: WindowRows) -> None:
+        """Do all jobs, and count the window beside them; its triples, which are counted by the pairs of this window and
+        not of the next one, may still be being counted then."""
+        workers = crew(self.threads)
+        if self._counting is not None and self._counting[0] is not workers:
+            self._finish()
+        before = [] if self._counting is None else [self._counting[1]]
+        pairs = WorkItem(partial(self._count, window), before)
+        triples = WorkItem(partial(self._count_triples, window), [pairs])
+        self._counting = workers, triples
+        # They take longest, so they are begun first.
+        workers.add([pairs, triples], urgent=True)
+        run(jobs, self.threads)
+        workers.finish([*before, pairs])
+
     def _count(self, window: WindowRows) -> None:
-        products = len(self.product_rows.vocabulary)
         self.evidence.update(window.offsets, window.items)
-        self.sets.update(window.offsets, window.items, self.evidence)
         if self.clock is Clock.DATETIME:
-            self.seasons.learn(window.offsets, window.items, window.days, products)
+            self.seasons.learn(window.offsets, window.items, window.days, len(self.product_rows.vocabulary))
+
+    def _count_triples(self, window: WindowRows) -> None:
+        self._sets.update(window.offsets, window.items, self.evidence)
 
     def _passes(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> list[Job]:
         """How a counted window is learned, as jobs that are still to be done: the one step in which variants differ."""

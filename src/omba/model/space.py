@@ -140,12 +140,20 @@ class Space:
 
     def count(self, window: WindowRows) -> None:
         """Add a window to the counts and to the users' memory."""
+        self.count_sold(window)
+        self.remember(window)
+
+    def count_sold(self, window: WindowRows) -> None:
+        """Add a window to the counts, by which negatives are drawn."""
         if len(window.days):
             sold, sizes = count_items(window.offsets, window.items, len(self.counts))
             self.count_sales(sold, sizes, int(window.days.min()), int(window.days.max()))
         known = window.users[window.users >= 0]
         self.user_counts += np.bincount(known, minlength=len(self.user_counts))
-        if self.memory.places and len(known):
+
+    def remember(self, window: WindowRows) -> None:
+        """Add a window to the users' memory."""
+        if self.memory.places and (window.users >= 0).any():
             self.memory.learn(window.offsets, window.items, window.users, window.days)
 
     def count_sales(self, sold: NDArray[np.int64], sizes: NDArray[np.int64], first: int, last: int) -> None:

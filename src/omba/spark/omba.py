@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +19,8 @@ from omba import model
 from omba.baskets import Baskets, Clock
 from omba.errors import InputError, SettingError
 from omba.model import effort
-from omba.model.omba import QUERIES, ticks_of_day
+from omba.model.hidden_products import QUERIES, HiddenProducts
+from omba.model.omba import ticks_of_day
 from omba.model.row_index import RowIndex
 from omba.model.space import WindowRows
 from omba.model.weekly_sales import STORES, gather, week_of
@@ -133,9 +133,10 @@ class OMBA(model.OMBA):
         rows = np.flatnonzero(sold).astype(np.int32)
         keys, key_counts = (np.concatenate([result[name] for result in results]) for name in ("keys", "key_counts"))
         oversized = sum(int(result["oversized"][0]) for result in results)
+        counted = self.sets
         self.evidence.add(rows, sold[rows], keys, key_counts, census.baskets, oversized)
         for sets, result in zip(builder.sets, results, strict=True):
-            self.sets.watched[sets] += result["watched"]
+            counted.watched[sets] += result["watched"]
         if self.clock is Clock.DATETIME:
             self.seasons.count(self.clock.day(census.last), sold, census.baskets)
             self._count_week(builder, census)
@@ -172,10 +173,11 @@ class OMBA(model.OMBA):
         if not self.clues:
             return
         hidden, asked = (_join_rows(results, kind) for kind in ("query", "asked"))
-        renewed = deepcopy(self.blend)
-        self._weigh_clues(renewed, hidden, np.random.default_rng([self.seed, self.n_windows, 0, 1]))
+        queries = HiddenProducts(hidden, np.random.default_rng([self.seed, self.n_windows, 0, 1]))
+        for job in queries.jobs(self):
+            job()
         self.questions.learn(self, asked, baskets, np.random.default_rng([self.seed, self.n_windows, 4]))
-        self.blend.take(renewed)
+        self._weigh_clues(queries)
 
     def _judge(self, builder: PayloadBuilder, results: list[Arrays], sold: NDArray[np.int64], baskets: int) -> None:
         """Give the forecast what the parts counted of the pairs that it holds."""
