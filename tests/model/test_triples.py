@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from omba.model import counting
 from omba.model import triples as module
 from omba.model.evidence import Evidence
 from omba.model.triples import Triples
@@ -156,3 +157,30 @@ def test_what_stays_when_triples_are_let_go_is_found_where_it_was_put(crowded):
     assert other.counts(kept).tolist() == left.tolist(), "a search for each of them ends at it"
     gone = np.array(sorted(set(worth) - set(map(tuple, kept.tolist()))))
     assert not other.counts(gone).any()
+
+
+def test_what_triples_are_worth_is_the_same_by_places_of_their_own_and_by_look_ups(crowded, monkeypatch):
+    triples, evidence, _ = crowded
+    slots, worths = 2 * np.flatnonzero(triples._table[::2] != counting.EMPTY), []
+    for rows in (0, 40, 4_096):
+        monkeypatch.setattr(module, "FIRST_ROWS", rows)
+        worth, known = np.empty(len(slots)), (evidence.table, evidence.counts, evidence.n_baskets)
+        counting.find_worth(triples._table, slots, 2.0, counting.EMPTY, *known, module.find_near(evidence), worth)
+        worths.append(worth)
+
+    assert np.ptp(worths[0]) > 10
+    np.testing.assert_allclose(worths[1], worths[0], rtol=0.005)
+    np.testing.assert_allclose(worths[2], worths[0], rtol=0.005)
+
+
+def test_pairs_that_were_let_go_promise_nothing_in_either_way(monkeypatch):
+    evidence, triples = Evidence(100_000), Triples()
+    evidence.update(*window([np.arange(2), np.arange(1, 3)] * 50))
+    key = np.array([(1 << 21) + 2], np.uint64)
+    counting.insert_triples(key, np.array([7], np.uint64), triples._table, triples._marks)
+    slots = 2 * np.flatnonzero(triples._table[::2] != counting.EMPTY)
+    for rows in (0, 4_096):
+        monkeypatch.setattr(module, "FIRST_ROWS", rows)
+        worth, known = np.full(1, np.nan), (evidence.table, evidence.counts, evidence.n_baskets)
+        counting.find_worth(triples._table, slots, 2.0, counting.EMPTY, *known, module.find_near(evidence), worth)
+        assert worth.tolist() == [0.0]

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Steps = NDArray[np.uint16]
+Near = tuple[Rows, Steps]
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
@@ -25,6 +27,12 @@ TRIPLE, LAST = np.uint64(21), np.uint64((1 << 21) - 1)
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FOUR = 4
 """Slots of triples in a cache line."""
+OCTAVE, NEAREST = 1024, 48 * 1024
+"""Steps of a logarithm in which what is counted doubles, and the step of two products always bought together."""
+LOWEST = -16 * OCTAVE
+"""The step below which triples are promised nothing."""
+POWERS = np.append(0.0, 2.0 ** (np.arange(LOWEST + 1, 32 * OCTAVE) / OCTAVE))
+"""What each step from `LOWEST` on stands for."""
 SHAPE = 2.0
 """How sure the promise of a triple's pairs is: as if it had been met in so many baskets. With 1 and 2, of the rules
 with two antecedents in a year of Complete Journey's types 0.725 and 0.726 are found (tables of 3 million)."""
@@ -408,6 +416,24 @@ def check_mark(marks, hashed, mark):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def find_closeness(pairs: Words, counts: Longs, own: Rows, close: Steps) -> None:
+    """How close every two of the first products are, n_ab / √(n_a·n_b), as steps of a logarithm: 0 where not known.
+
+    All with product 1 come first, then those with product 2, each with the products before it. `own` gets the steps of
+    each product's own baskets.
+    """
+    rows, low = len(own), np.uint64(0xFFFFFFFF)
+    for i in range(rows):
+        own[i] = OCTAVE * np.log2(max(counts[i], 1))
+    close[:] = 0
+    for slot in range(0, len(pairs), 2):
+        a, b = np.int64(pairs[slot] >> HALF), np.int64(pairs[slot] & low)
+        if pairs[slot] != EMPTY and b < rows:
+            both = OCTAVE * np.log2(np.float64(pairs[slot + 1] & COUNT))
+            close[b * (b - 1) // 2 + a] = NEAREST + np.int64(both - 0.5 * (own[a] + own[b]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def find_worth(
     table: Words,
     slots: Longs,
@@ -416,6 +442,7 @@ def find_worth(
     pairs: Words,
     counts: Longs,
     n: int,
+    near: Near,
     worth: NDArray[np.float64],
 ) -> np.uint64:
     """What each of some triples is worth: the baskets to expect of it, by its pairs and by what was met. `slots` are
@@ -423,17 +450,26 @@ def find_worth(
 
     Its pairs promise n·n_ab·n_ac·n_bc / (n_a·n_b·n_c) (Kirkwood's superposition), and no more than the rarest of them
     has. That is the mean of a gamma distribution of the shape `SHAPE`, and what was met is Poisson. It is no less than
-    the promise by `times`, with which a triple comes in. Of those met oftener than `most` no pair is looked up, and
-    what they are worth has no end.
+    the promise by `times`, with which a triple comes in. How close the first products are is looked up in `near`; of
+    those met oftener than `most` with others no pair is looked up, and what they are worth has no end.
     """
     held, touched, homes = len(pairs) // 2, np.uint64(0), np.empty((len(slots), 3), np.uint64)
-    asked, some = np.empty(len(slots), np.int64), 0
+    asked, some, (own, close) = np.empty(len(slots), np.int64), 0, near
+    total, rows = np.int64(OCTAVE * np.log2(n)), np.uint64(len(own))
     for i in range(len(slots)):
-        value = table[slots[i] + 1]
-        rare = (value & COUNT) + (value >> MISSED) <= most
-        worth[i] = 0.0 if rare else np.inf
-        asked[some] = i
-        some += rare
+        key, value = table[slots[i]], table[slots[i] + 1]
+        met, c = (value & COUNT) + (value >> MISSED), key & LAST
+        if c >= rows:
+            worth[i] = 0.0 if met <= most else np.inf
+            asked[some] = i
+            some += met <= most
+            continue
+        a, b, c = np.int64(key >> np.uint64(42)), np.int64((key >> TRIPLE) & LAST), np.int64(c)
+        before = c * (c - 1) // 2
+        ab, ac, bc = np.int64(close[b * (b - 1) // 2 + a]), np.int64(close[before + a]), np.int64(close[before + b])
+        rarest = min(2 * ab + own[a] + own[b], 2 * ac + own[a] + own[c], 2 * bc + own[b] + own[c]) // 2
+        promise = POWERS[max(min(ab + ac + bc - 3 * NEAREST + total, rarest - NEAREST) - LOWEST, 0)]
+        worth[i] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
     # Reading all the homes first lets the processor fetch them from memory at the same time.
     for i in range(some):
         key = table[slots[asked[i]]]
@@ -593,14 +629,22 @@ def move_triples(table: Words, other: Words, marks: Words) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def drop_triples(
-    table: Words, bound: float, most: np.uint64, times: float, pairs: Words, counts: Longs, n: int, marks: Words
+    table: Words,
+    bound: float,
+    most: np.uint64,
+    times: float,
+    pairs: Words,
+    counts: Longs,
+    n: int,
+    near: Near,
+    marks: Words,
 ) -> int:
     """Let the triples go that are worth `bound` at most (`find_worth`), and mark the others anew; how many those are.
 
-    From behind a free slot on, each is taken out and put back: one that is let go leaves its slot to those after it,
-    so none ever comes to stand further from where its search begins.
+    From behind a free slot on: one that is let go leaves its slot to those after it, which are taken out and put back
+    up to the next free slot, so none ever comes to stand further from where its search begins.
     """
-    kept, begin, passed = 0, 0, 0
+    kept, begin, passed, last, gap = 0, 0, 0, -2, False
     slots, worth = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE)
     marks[:] = 0
     while table[begin] != EMPTY:
@@ -611,20 +655,32 @@ def drop_triples(
             slots[some] = (begin + passed) % len(table)
             some += table[slots[some]] != EMPTY
             passed += 2
-        find_worth(table, slots[:some], times, most, pairs, counts, n, worth)
+        find_worth(table, slots[:some], times, most, pairs, counts, n, near, worth)
         for i in range(some):
-            key, value = table[slots[i]], table[slots[i] + 1]
-            table[slots[i]], table[slots[i] + 1] = EMPTY, 0
-            if worth[i] > bound:
+            slot, key, value = slots[i], table[slots[i]], table[slots[i] + 1]
+            gap &= slot in (last + 2, 0)
+            last, stays = slot, worth[i] > bound
+            kept += stays
+            if stays and not gap:
+                check_mark(marks, hash_of(key), True)
+                continue
+            gap = True
+            table[slot], table[slot + 1] = EMPTY, 0
+            if stays:
                 put_triple(key, value, table, marks)
-                kept += 1
     return kept
+
+
+@njit(inline="always")
+def hash_of(key):  # type: ignore[no-untyped-def]
+    """The hash of a packed triple."""
+    return spread(key >> TRIPLE, (key & LAST) * STEP)
 
 
 @njit(inline="always")
 def put_triple(key, value, table, marks):  # type: ignore[no-untyped-def]
     """Put a triple that is not there yet into a table with room for it."""
-    hashed = spread(key >> TRIPLE, (key & LAST) * STEP)
+    hashed = hash_of(key)
     slot = locate(table, home_of(len(table) // 2, hashed), key)
     table[slot], table[slot + ONE] = key, value
     check_mark(marks, hashed, True)
@@ -643,5 +699,5 @@ def look_up_triples(sets: Rows, table: Words, values: Words) -> None:
     slots = len(table) // 2
     for i in range(len(sets)):
         key = pack_triple(sets[i, 0], sets[i, 1], sets[i, 2])
-        slot = locate(table, home_of(slots, spread(key >> TRIPLE, (key & LAST) * STEP)), key)
+        slot = locate(table, home_of(slots, hash_of(key)), key)
         values[i] = np.uint64(0) if table[slot] == EMPTY else table[slot + ONE]

@@ -21,14 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model import counting
-from omba.model.evidence import FIRST_SLOTS, LOAD, Evidence, empty_table
+from omba.model.evidence import FIRST_SLOTS, Evidence, empty_table
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 ROOM = 4_000_000
-"""Triples kept, at most: 91 MB."""
+"""Triples kept, at most: 105 MB."""
+LOAD = 0.65
+"""Slots in use, at most: at 0.75 one look-up in seven goes on in the next line, and counting takes a tenth longer."""
 LARGEST = (128, 96, 64, 48, 32, 24, 16)
 """Products of one basket of which triples are counted, at most: the first of these with which a window's baskets make
 no more than `EACH` triples a product."""
@@ -48,6 +50,9 @@ Journey's types 0.782, 0.802 and 0.809 are found at 5% false discovery; each tim
 RARE = 0.95
 """What was met oftener than this share of the triples that fall in the sample stays, and its pairs are not looked up:
 that spares up to half of the look-ups, and as many rules are found."""
+FIRST_ROWS = 4_096
+"""Products met first of which all pairs have a place of their own while triples are let go: 17 MB then, and a look-up
+takes a tenth of the time."""
 SAMPLE = 1 << 16
 """Triples by which the bound is chosen."""
 NOTHING = 1e-9
@@ -170,15 +175,15 @@ class Triples:
             return
         # Any part of the table is a fair sample.
         some = 2 * np.flatnonzero(self._table[: 4 * SAMPLE : 2] != counting.EMPTY)
-        falls = np.empty(len(some))
-        counting.find_worth(self._table, some, PROMISE, counting.EMPTY, *known, falls)
+        falls, near = np.empty(len(some)), find_near(evidence)
+        counting.find_worth(self._table, some, PROMISE, counting.EMPTY, *known, near, falls)
         fall = int(max(1 / FALLS, min(1 / 3, BLOCK / self.room)) * len(falls))
         # Where the evidence let pairs go, triples promise nothing: a bound of 0 would let none of them go.
         self.let_go = max(self.let_go, float(np.partition(falls, fall)[fall]), NOTHING)
         values = self._table[some[falls <= self.let_go] + 1]
         met = np.sort((values & counting.COUNT) + (values >> counting.MISSED))
         most = met[int(RARE * (len(met) - 1))]
-        self.n_triples = counting.drop_triples(self._table, self.let_go, most, PROMISE, *known, self._marks)
+        self.n_triples = counting.drop_triples(self._table, self.let_go, most, PROMISE, *known, near, self._marks)
 
     def _refill(self, keys: Words, values: Words) -> None:
         wanted = int((2 * len(keys) + BLOCK) / LOAD) + 1
@@ -203,6 +208,14 @@ def choose_largest(sizes: Longs) -> int:
         if (n * (n - 1) * (n - 2) / 6).sum() <= EACH * sizes.sum():
             return largest
     return LARGEST[-1]
+
+
+def find_near(evidence: Evidence) -> counting.Near:
+    """The baskets of each of the first products, and how close every two of them are, as steps of a logarithm."""
+    rows = min(len(evidence.counts), FIRST_ROWS)
+    own, close = np.empty(rows, np.int32), np.empty(rows * (rows - 1) // 2, np.uint16)
+    counting.find_closeness(evidence.table, evidence.counts, own, close)
+    return own, close
 
 
 def unpack(keys: Words) -> Rows:
