@@ -16,6 +16,7 @@ from omba.model import likelihood
 from omba.model.cohort import Cohort
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
+from omba.model.late_sales import LateSales
 from omba.model.parameters import COUNTING, JOINING, KNOTS, START
 from omba.model.spread import Spread
 from omba.model.variants import Decay
@@ -80,9 +81,9 @@ def test_the_gradient_is_that_of_the_likelihood() -> None:
 def test_the_gradient_of_joining_is_that_of_its_likelihood() -> None:
     rng, size = np.random.default_rng(1), 300
     by_vectors, by_counts = np.exp(rng.normal(1, 1, (2, size)))
-    n_ab, cosine, rising = rng.poisson(3, size), rng.uniform(-0.3, 0.95, size), rng.uniform(0, 1, size)
+    n_ab, cosine, moves = rng.poisson(3, size), rng.uniform(-0.3, 0.95, size), rng.uniform(0, 1, (size, 3))
     later, chance = rng.poisson(4, size), rng.uniform(0.01, 3, size)
-    columns = by_vectors, by_counts, n_ab, cosine, rising, later, chance
+    columns = by_vectors, by_counts, n_ab, cosine, moves, later, chance
     gradient, square = np.empty(likelihood.JOINED), np.empty((likelihood.JOINED, likelihood.JOINED))
 
     def value(joining: np.ndarray) -> float:
@@ -233,7 +234,7 @@ def test_a_forecast_saved_by_another_kind_begins_anew_and_says_so(caplog: pytest
         restored = Forecast.from_state(state if old is None else {**state, name: old})
         assert "begins anew" in caplog.text
         assert not restored.judged
-        assert np.array_equal(restored.recent, forecast.recent)
+        assert np.array_equal(restored.late.sold, forecast.late.sold)
     caplog.clear()
     assert Forecast.from_state(forecast.state()).judged
     assert not caplog.text
@@ -275,6 +276,7 @@ def test_a_strong_pair_is_not_talked_down_where_all_others_are_ordinary() -> Non
 def test_the_lift_expected_joins_vectors_and_counts_by_the_weights_fitted() -> None:
     """The formula of the documentation by hand: two gamma priors weighed by how likely each makes the count."""
     forecast, _ = learned(World(8), 14)
+    forecast.late = LateSales()
     alone = Forecast.from_state(forecast.state())
     alone.counting[likelihood.PRIOR :] = 1.0 * (np.arange(likelihood.JOINED) < len(likelihood.SEEN))
     shape, mean, odds, distance = forecast.counting[:4]
@@ -315,13 +317,54 @@ def test_strong_pairs_that_do_not_last_are_doubted_after_some_periods() -> None:
 def test_a_strong_pair_of_a_product_that_sells_more_of_late_promises_a_lower_lift() -> None:
     """Bought together as often as ever and apart more often than before: the lift is lower than it was."""
     forecast = Forecast()
-    forecast.counting[-1] = -1.0
-    forecast.recent, forecast.recent_baskets = np.array([10.0, 10.0, 30.0]), 1_000.0
+    forecast.counting[-3] = -1.0
+    forecast.late.learn(np.array([10, 10, 30]), 1_000)
     steady, rising = forecast.expect(0.5, [60, 60], 100, 100, 10_000, [0, 0], [1, 2])[0]
     assert rising < steady
     assert forecast.expect(0.5, 1, 100, 100, 10_000, 0, 2)[0] == pytest.approx(
         forecast.expect(0.5, 1, 100, 100, 10_000, 0, 1)[0]
     ), "a lift near 1 has no such reason to fall"
+
+
+def test_a_strong_pair_of_products_that_were_sold_at_the_same_time_only_promises_a_lower_lift() -> None:
+    """Both were gone of late: their lift came of the weeks that both were there, and not of meeting within them."""
+    forecast = Forecast()
+    forecast.counting[-1] = -1.0
+    forecast.late.learn(np.array([100, 100, 0, 0]), 1_000)
+    usual, apart, at_once = forecast.expect(0.5, [200] * 3, 300, 300, 3_000, [0, 0, 2], [1, 2, 3])[0]
+    assert at_once < 0.9 * usual
+    assert apart == pytest.approx(usual), "one was gone and the other sold evenly: that tells nothing of both"
+
+
+def test_pairs_come_together_less_often_where_baskets_are_smaller_of_late() -> None:
+    forecast = Forecast()
+    for size in (30, 10):
+        before = forecast.expect(0.0, [0, 300], 100, 100, 10_000)[0]
+        for _ in range(40):
+            large = np.where(np.arange(100) < 20, size, 2)
+            forecast.late.learn(np.array([large.sum()]), len(large), float((large**2).sum()))
+    after = forecast.expect(0.0, [0, 300], 100, 100, 10_000)[0]
+    assert after[0] < 0.97 * before[0]
+    assert 1 - after[1] / before[1] < (1 - after[0] / before[0]) / 5, (
+        "it takes as much from a strong lift as from a weak one"
+    )
+
+
+def test_a_forecast_saved_before_it_knew_of_timing_goes_on() -> None:
+    world = World(5)
+    forecast, evidence = learned(world, 14)
+    old = {name: array for name, array in forecast.state().items() if name not in ("falling", "timing", "level")}
+    del old["recent_sizes"]
+    old["counting"], old["counting_information"] = old["counting"][:-2], old["counting_information"][:-2, :-2]
+    old["scored"] = np.delete(old["scored"], 3, axis=1)
+    restored = Forecast.from_state(old)
+    assert restored.n_fits == forecast.n_fits > 0
+    assert restored.cohort is not None
+    assert np.array_equal(restored.counting[:-2], forecast.counting[:-2])
+    assert np.array_equal(restored.spread.scored[:, 4:], forecast.spread.scored[:, 4:])
+    for _ in range(8):
+        restored.learn(world.vectors, evidence, *world.window(400))
+    assert restored.n_fits > forecast.n_fits
 
 
 def test_the_prior_of_counting_alone_is_the_one_the_counts_were_drawn_from() -> None:
@@ -443,7 +486,7 @@ def test_pairs_whose_count_was_let_go_are_not_watched_as_unseen() -> None:
         baskets = np.sort(np.array([rng.choice(400, 12, replace=False) for _ in range(100)]), axis=1)
         evidence.update(12 * np.arange(101), baskets.astype(np.int32).ravel())
     vectors = rng.normal(size=(400, 8)).astype(np.float32)
-    cohort = Cohort.draw(vectors, evidence, KNOTS, rng, lambda rows: np.full(np.shape(rows), 0.01))
+    cohort = Cohort.draw(vectors, evidence, KNOTS, rng, LateSales())
     unseen = cohort.n_ab == 0
     assert unseen.any()
     assert not evidence.seen(cohort.a[unseen], cohort.b[unseen]).any()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from omba.model import counting, likelihood
 from omba.model.evidence import LARGEST, Evidence, empty_table
+from omba.model.late_sales import LateSales
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -28,14 +27,10 @@ DRAWN = 1 << 14
 """Pairs drawn to find those."""
 EVEN, FAIR, BEST = 1 << 12, 2500, 1500
 """Pairs drawn alike of all, of those seen and of those seen often, and strongest pairs, that are watched besides."""
-STEEPEST = math.exp(1.5)
-"""More than this many times as many sales as usual are no more."""
 MOST = 1 << 40
 """More pairs than there are: all of them."""
-WHOLE = ("sold", "baskets")
+WHOLE = ("sold", "baskets", "level")
 """What a cohort holds that is not by pair."""
-RecentShare = Callable[[NDArray[Any]], NDArray[np.float64]]
-"""The share of baskets of late with each product."""
 ANCHORS, OTHERS, NEAR = 256, 8192, 24
 """Close pairs: so many products, each with the nearest of so many others."""
 
@@ -64,8 +59,10 @@ class Cohort:
         Whether a pair was drawn alike with all of its kind: unseen, rare or often seen.
     foreseen
         The share of baskets that chance alone would bring each pair into, by sales of late where those are lower.
-    rising
-        By how much more than it used to one of the two products sells of late, as a logarithm.
+    rising, falling, timing
+        How sales of late compare with the usual ones, as `LateSales.moves` tells it.
+    level
+        By how much more often all pairs were expected to come together than before.
     """
 
     a: Rows
@@ -81,6 +78,9 @@ class Cohort:
     fair: NDArray[np.bool_]
     foreseen: Floats
     rising: Floats
+    falling: Floats
+    timing: Floats
+    level: Floats
 
     def __post_init__(self) -> None:
         self._table = empty_table(2 * len(self.a) + 1)
@@ -88,7 +88,7 @@ class Cohort:
 
     @classmethod
     def draw(
-        cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator, recent: RecentShare
+        cls, vectors: Vectors, evidence: Evidence, edges: Floats, rng: np.random.Generator, late: LateSales
     ) -> Cohort:
         """Pairs seen, seen often, close, and any, about as many of each kind from each stretch of cosines.
 
@@ -118,10 +118,12 @@ class Cohort:
         kept = np.unique(np.concatenate([*parts, np.flatnonzero(fair | held_in(a, b, best))]))
         a, b, n = a[kept], b[kept], evidence.n_baskets
         none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
-        foreseen = np.minimum(counts[a] * counts[b] / n**2, recent(a) * recent(b))
-        rising = rise(recent(a), counts[a] / n, recent(b), counts[b] / n)
+        usual_a, usual_b, late_a, late_b = counts[a] / n, counts[b] / n, late.share(a), late.share(b)
+        foreseen = np.minimum(usual_a * usual_b, late_a * late_b)
+        moves = late.moves(late_a, late_b, usual_a, usual_b, n)
         known = cosine[kept], n_ab[kept], counts[a], counts[b]
-        return cls(a, b, *known, *none, np.array([n, 0], np.int64), alike[kept], fair[kept], foreseen, rising)
+        signs = alike[kept], fair[kept], foreseen, *moves.T.copy(), np.array([late.level])
+        return cls(a, b, *known, *none, np.array([n, 0], np.int64), *signs)
 
     def sold_since(self) -> Cohort:
         """The pairs of which both products were sold since the start; of others nothing was learned."""
@@ -145,6 +147,11 @@ class Cohort:
         """How often chance alone would have brought each pair together before the start."""
         return self.n_a * self.n_b / max(int(self.baskets[0]), 1)
 
+    @property
+    def moves(self) -> Floats:
+        """How the pairs' sales moved."""
+        return np.column_stack([self.rising, self.falling, self.timing])
+
     def watch(self, offsets: Longs, items: Rows) -> None:
         """Count a window; baskets with more products than the evidence pairs are left out."""
         self.baskets[1] += counting.count_held(offsets, items, LARGEST, self._table, self.later, self.sold)
@@ -155,8 +162,10 @@ class Cohort:
 
     @classmethod
     def from_state(cls, state: dict[str, NDArray[Any]]) -> Cohort:
-        """The reverse of `state`."""
-        return cls(**{field.name: state[field.name].copy() for field in fields(cls)})
+        """The reverse of `state`; what an older one did not save did not move."""
+        still = np.zeros(len(state["a"]))
+        known = {"falling": still, "timing": still, "level": np.ones(1)} | state
+        return cls(**{field.name: known[field.name].copy() for field in fields(cls)})
 
 
 def distinct_pairs(a: Rows, b: Rows) -> tuple[Rows, Rows]:
@@ -165,12 +174,6 @@ def distinct_pairs(a: Rows, b: Rows) -> tuple[Rows, Rows]:
     keys = np.sort(counting.pack_pairs(a[a != b], b[a != b]))
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     return counting.left_of(keys), counting.right_of(keys)
-
-
-def rise(recent_a: Floats, usual_a: Floats, recent_b: Floats, usual_b: Floats) -> Floats:
-    """By how much more than it used to one of two products sells of late, as a logarithm from 0 to `STEEPEST`."""
-    more = np.maximum(recent_a / np.maximum(usual_a, 1e-12), recent_b / np.maximum(usual_b, 1e-12))
-    return np.asarray(np.log(np.clip(more, 1.0, STEEPEST)))
 
 
 def held_in(a: Rows, b: Rows, pairs: tuple[Rows, Rows]) -> NDArray[np.bool_]:

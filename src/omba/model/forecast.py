@@ -28,9 +28,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from omba.errors import SettingError
 from omba.model import likelihood
-from omba.model.cohort import SHORTEST, Cohort, rise
+from omba.model.cohort import SHORTEST, Cohort
 from omba.model.evidence import Evidence
-from omba.model.likelihood import JOINED, OFTEN, PRIOR
+from omba.model.late_sales import MOVES, LateSales
+from omba.model.likelihood import JOINED, OFTEN, PRIOR, UNSURE
 from omba.model.parameters import (
     COUNTING,
     EARLY,
@@ -62,7 +63,6 @@ log = logging.getLogger("omba")
 
 MEMORY = 0.75
 """Share kept of what earlier periods showed."""
-FADE = 0.5 ** (1 / 28)
 SHARE = 1 / 3
 """The next period, against all baskets so far: a quarter after nine months."""
 FITTED = ("theta", "information", "counting", "counting_information")
@@ -98,9 +98,7 @@ class Forecast:
         self.counting_information = np.zeros((JOINED, JOINED))
         self.spread = Spread()
         self.n_fits = 0
-        self.recent: Floats = np.zeros(0)
-        self.recent_baskets = 0.0
-        """Baskets with each product and in all, those of a month of windows ago counting half."""
+        self.late = LateSales()
         self.cohort: Cohort | None = None
 
     @property
@@ -128,15 +126,16 @@ class Forecast:
         columns = np.broadcast_arrays(*arrays)
         cosine, n_ab, n_a, n_b = (column.ravel() for column in columns)
         known = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
-        chance, rising = n_a * n_b / n**2, np.zeros(cosine.size)
+        chance, moves = n_a * n_b / n**2, np.zeros((cosine.size, MOVES))
         if a is not None and b is not None:
-            recent = [np.broadcast_to(self._recent_share(x), columns[0].shape).ravel() for x in (a, b)]
-            chance = np.minimum(chance, recent[0] * recent[1])
-            rising = rise(recent[0], n_a / n, recent[1], n_b / n)
+            late_a, late_b = (np.broadcast_to(self.late.share(x), columns[0].shape).ravel() for x in (a, b))
+            chance = np.minimum(chance, late_a * late_b)
+            moves = self.late.moves(late_a, late_b, n_a / n, n_b / n, n)
         chance = np.maximum(chance * self._next_baskets(n), 1e-12)
         mean, low, high = (np.empty(cosine.size) for _ in range(3))
         parameters = self.theta, self.counting, self.spread.scores()
-        likelihood.expect(*parameters, KNOTS, known, n_ab, n_a, n_b, n, rising, chance, mean, low, high)
+        level = self.late.level, self._usual_lift
+        likelihood.expect(*parameters, KNOTS, known, n_ab, n_a, n_b, n, moves, level, chance, mean, low, high)
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
@@ -163,7 +162,7 @@ class Forecast:
         """
         rows = np.asarray(rows)
         usual = np.maximum(counts[rows] / n, 1e-12)
-        return np.asarray(np.minimum(self._recent_share(rows) / usual, 1.0).prod(axis=-1))
+        return np.asarray(np.minimum(self.late.share(rows) / usual, 1.0).prod(axis=-1))
 
     def _next_baskets(self, n: int) -> float:
         """Baskets of the next period; a forecast is never judged by fewer than a cohort is watched for."""
@@ -179,30 +178,30 @@ class Forecast:
         offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
         if self.cohort is not None:
             self.cohort.watch(offsets, items)
-        self.judge(np.bincount(items, minlength=len(self.recent)), len(offsets) - 1)
+        squares = float((np.diff(offsets).astype(np.float64) ** 2).sum())
+        self.judge(np.bincount(items, minlength=len(self.late.sold)), len(offsets) - 1, squares)
 
     def hold(self, vectors: Vectors, evidence: Evidence) -> None:
         """Draw the pairs to watch, if there are none yet and enough baskets to draw from."""
         if self.cohort is None and evidence.n_baskets >= SHORTEST:
             rng = np.random.default_rng([self.seed, self.n_fits])
-            self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng, self._recent_share)
+            self.cohort = Cohort.draw(vectors, evidence, KNOTS, rng, self.late)
             self._fit_counting(self.cohort)
 
-    def judge(self, sold: Longs, baskets: int) -> None:
-        """Fit to what the watched pairs showed, once it is enough; `sold` are the window's baskets by product."""
+    def judge(self, sold: Longs, baskets: int, squares: float | None = None) -> None:
+        """Fit to what the watched pairs showed, once it is enough; `sold` are the window's baskets by product, and
+        `squares` those of their sizes added up, if known."""
         if self.cohort is not None and self.cohort.over:
             self._fit(self.cohort)
             self.cohort = None
-        faded = sold.astype(np.float64)
-        faded[: len(self.recent)] += FADE * self.recent
-        self.recent, self.recent_baskets = faded, FADE * self.recent_baskets + baskets
+        self.late.learn(sold, baskets, squares)
 
-    def _recent_share(self, rows: ArrayLike) -> Floats:
-        rows = np.asarray(rows)
-        known = rows < len(self.recent)
-        share = np.zeros(rows.shape)
-        share[known] = self.recent[rows[known]] / max(self.recent_baskets, 1e-12)
-        return share
+    @property
+    def _usual_lift(self) -> float:
+        """The mean lift of pairs by the prior of counting alone."""
+        _, mean, odds, distance = self.counting[:PRIOR]
+        wide = 1.0 / (1.0 + np.exp(-odds))
+        return float(np.exp(mean) * (1.0 - wide + wide * np.exp(distance)))
 
     def _fit_counting(self, cohort: Cohort) -> None:
         """Fit the prior of counting alone to the counts so far, of pairs drawn alike (W. DuMouchel, 1999)."""
@@ -221,9 +220,9 @@ class Forecast:
         cohort = cohort.sold_since()
         parameters = self.theta, self.counting, KNOTS
         mean, variance, by_vectors, by_counts = (np.empty(len(cohort.a)) for _ in range(4))
-        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0]), cohort.rising
+        columns = cohort.cosine, cohort.n_ab, cohort.n_a, cohort.n_b, int(cohort.baskets[0]), cohort.moves
         likelihood.join_all(*parameters, *columns, mean, variance, by_vectors, by_counts)
-        self._measure_spread(cohort, mean, variance)
+        self._measure_spread(cohort, self._at_level(mean, float(cohort.level[0])), variance)
         chance = cohort.chance * self._level(cohort, by_counts)
         self._fit_joining(cohort, by_vectors, by_counts, chance)
         self._fit_vectors(cohort, chance)
@@ -237,6 +236,10 @@ class Forecast:
         columns = mean, variance, cohort.n_ab, ahead, cohort.later, cohort.chance
         self.spread.fade()
         likelihood.score_all(*(column[some] for column in columns), self.spread.scored)
+
+    def _at_level(self, lift: Floats, level: float) -> Floats:
+        """Lifts where all pairs come together so many times as often, which adds to the lift of each alike."""
+        return np.asarray(lift * (1.0 + (level - 1.0) * np.minimum(self._usual_lift / lift, 1.0)))
 
     def _level(self, cohort: Cohort, lift: Floats) -> Floats:
         """By how much each pair came together more often in this period because all pairs did.
@@ -254,7 +257,7 @@ class Forecast:
         """Weigh vectors against counting alone, and doubt strong pairs, by what would have foretold better."""
         joining, fair = self.counting[PRIOR:].copy(), np.flatnonzero(cohort.fair)
         known, firm = MEMORY * self.counting_information, FIRM * np.eye(JOINED)
-        all_columns = by_vectors, by_counts, cohort.n_ab, cohort.cosine, cohort.rising, cohort.later, chance
+        all_columns = by_vectors, by_counts, cohort.n_ab, cohort.cosine, cohort.moves, cohort.later, chance
         columns = [column[fair] for column in all_columns]
 
         def likely(joining: Floats) -> tuple[float, Floats, Floats]:
@@ -285,8 +288,7 @@ class Forecast:
         """Everything, as plain arrays."""
         sizes = np.array([self.seed, self.period or 0, self.n_fits], np.int64)
         held = {} if self.cohort is None else self.cohort.state()
-        recent = {"recent": self.recent.copy(), "recent_baskets": np.array([self.recent_baskets])}
-        return {"sizes": sizes, **self._parameters(), **recent, **held}
+        return {"sizes": sizes, **self._parameters(), **self.late.state(), **held}
 
     def _parameters(self) -> dict[str, NDArray[Any]]:
         fitted = {name: getattr(self, name).copy() for name in FITTED}
@@ -298,9 +300,9 @@ class Forecast:
 
         One that was saved when a forecast had other parameters begins anew, but for the sales of late, and says so.
         """
-        seed, period, n_fits = state["sizes"].tolist()
+        state, (seed, period, n_fits) = enlarge(state), state["sizes"].tolist()
         forecast = cls(seed, period or None)
-        forecast.recent, forecast.recent_baskets = state["recent"], float(state["recent_baskets"][0])
+        forecast.late = LateSales.from_state(state)
         shapes = {name: array.shape for name, array in forecast._parameters().items()}
         if shapes != {name: state[name].shape for name in shapes.keys() & state.keys()}:
             log.warning(
@@ -316,3 +318,15 @@ class Forecast:
         if "later" in state:
             forecast.cohort = Cohort.from_state(state)
         return forecast
+
+
+def enlarge(state: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """A state with the places it had none for yet: two doubts that begin at nothing, and a kind of pairs that was part
+    of the one before it."""
+    state = dict(state)
+    if state.get("counting", COUNTING).shape == (len(COUNTING) - 2,):
+        state["counting"] = np.append(state["counting"], np.zeros(2))
+        state["counting_information"] = np.pad(state["counting_information"], (0, 2))
+        if "scored" in state:
+            state["scored"] = np.insert(state["scored"], UNSURE - 1, state["scored"][:, UNSURE - 2], axis=1)
+    return state

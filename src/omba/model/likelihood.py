@@ -43,18 +43,21 @@ STRONG = np.log(np.array([3.0, 10.0, 30.0, 100.0]))
 """Log-lifts by counts alone at which it is told how much of a strong lift remains where it rests on few baskets."""
 ENOUGH, APART, TENFOLD = 20.0, 0.7, math.log(10.0)
 """Baskets at which half of that is left out; the cosine below which a strong pair is doubted; a lift's unit."""
-JOINED = len(SEEN) + len(STRONG) + 2
+JOINED = len(SEEN) + len(STRONG) + 4
 """Parameters by which both forecasts are joined."""
-TRAITS = 6
+TRAITS = 8
 """Of which so many bear on one pair."""
-LOOSE = 0.02
-"""Relative variance of a count around its mean while they are fitted: no pair counts for more than fifty baskets."""
+LOOSE = 0.2
+"""Relative variance of a count around its mean while they are fitted: no pair counts for more than five baskets."""
 OFTEN = 5
 """Pairs seen so many times are rules already; fewer, they are rare."""
 BANDS = np.array([1.0, 5.0, 15.0, 50.0])
 """Low ends that part the kinds of pairs that are likely to occur."""
-KINDS = 8
-"""Pairs that may not occur: unseen, rare, seen often; then those that will, by their low end."""
+STRIKING = 10.0
+"""Of pairs seen often that may not occur, those that are expected to have a lift above this are a kind of their own."""
+KINDS, UNSURE = 9, 4
+"""Pairs that may not occur, in four kinds: unseen, rare, seen often, and often with a striking lift; then those that
+will, by their low end."""
 FARTHEST, BINS = 6.0, 120
 """Scores of what came true are counted from minus to plus this, in so many steps."""
 MOST_COUNTS = 100_000
@@ -241,11 +244,11 @@ def count_lift(prior, n_ab, chance):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def describe(by_vectors, by_counts, n_ab, cosine, rising, place, trait):  # type: ignore[no-untyped-def]
+def describe(by_vectors, by_counts, n_ab, cosine, moves, place, trait):  # type: ignore[no-untyped-def]
     """What the joining of a pair's two forecasts depends on: which parameters, and by how much each.
 
     Vectors count by how far they are from counting; a strong lift is doubted where it rests on few baskets, where the
-    vectors are apart, and where a product sells more of late than it used to.
+    vectors are apart, and as the products' sales moved of late (see `LateSales.moves`).
     """
     apart, counted = math.log(by_vectors / by_counts), math.log(by_counts)
     j, f = cell(SEEN, math.log1p(n_ab))
@@ -256,19 +259,21 @@ def describe(by_vectors, by_counts, n_ab, cosine, rising, place, trait):  # type
     place[2], trait[2] = len(SEEN) + j, (1 - f) * few
     place[3], trait[3] = len(SEEN) + j + 1, f * few
     strength = min(max((counted - STRONG[0]) / TENFOLD, 0.0), 2.0) if n_ab > 0 else 0.0
-    place[4], trait[4] = JOINED - 2, strength * min(max(APART - cosine, 0.0), 1.0)
-    place[5], trait[5] = JOINED - 1, strength * rising
+    place[4], trait[4] = JOINED - 4, strength * min(max(APART - cosine, 0.0), 1.0)
+    place[5], trait[5] = JOINED - 3, strength * moves[0]
+    place[6], trait[6] = JOINED - 2, strength * moves[1]
+    place[7], trait[7] = JOINED - 1, strength * moves[2]
 
 
 @njit(inline="always")
-def join(theta, counting, knots, cosine, n_ab, n_a, n_b, n, rising, slopes, place, trait):  # type: ignore[no-untyped-def]
+def join(theta, counting, knots, cosine, n_ab, n_a, n_b, n, moves, slopes, place, trait):  # type: ignore[no-untyped-def]
     """Mean and relative variance of a pair's lift, by vectors and by counts alone, joined; the mean by each of them.
 
     `counting` holds the prior of counts alone, then the parameters by which both are joined, as logarithms.
     """
     by_vectors, variance, drift = lift(theta, knots, cosine, n_ab, n_a, n_b, n, slopes)
     by_counts, counted = count_lift(counting, n_ab, n_a * n_b / n)
-    describe(by_vectors, by_counts, n_ab, cosine, rising, place, trait)
+    describe(by_vectors, by_counts, n_ab, cosine, moves, place, trait)
     log_mean = math.log(by_counts)
     for x in range(TRAITS):
         log_mean += counting[PRIOR + place[x]] * trait[x]
@@ -281,16 +286,22 @@ def join(theta, counting, knots, cosine, n_ab, n_a, n_b, n, rising, slopes, plac
     return joined, known + drifts(theta, len(knots), joined), by_vectors, by_counts
 
 
+@njit(inline="always")
+def at_level(lift, level, usual):  # type: ignore[no-untyped-def]
+    """A lift where all pairs come together `level` times as often, which adds to the lift of each alike."""
+    return lift * (1.0 + (level - 1.0) * min(usual / lift, 1.0))
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def join_all(
     theta: Floats, counting: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int,
-    rising: Floats, mean: Floats, variance: Floats, by_vectors: Floats, by_counts: Floats,
+    moves: Floats, mean: Floats, variance: Floats, by_vectors: Floats, by_counts: Floats,
 ) -> None:  # fmt: skip
     """`join` for many pairs."""
     slopes, place, trait = np.empty((2, 4)), np.empty(TRAITS, np.int64), np.empty(TRAITS)
     for i in range(len(cosine)):
         mean[i], variance[i], by_vectors[i], by_counts[i] = join(
-            theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, rising[i], slopes, place, trait
+            theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, moves[i], slopes, place, trait
         )
 
 
@@ -317,7 +328,7 @@ def counts_prior(prior: Floats, n_ab: Longs, chance: Floats, gradient: Floats, i
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def joined_likelihood(
-    joining: Floats, by_vectors: Floats, by_counts: Floats, n_ab: Longs, cosine: Floats, rising: Floats, later: Longs,
+    joining: Floats, by_vectors: Floats, by_counts: Floats, n_ab: Longs, cosine: Floats, moves: Floats, later: Longs,
     chance: Floats, gradient: Floats, information: Floats,
 ) -> float:  # fmt: skip
     """Log-likelihood of later counts around both means joined by these parameters, with gradient and information.
@@ -327,7 +338,7 @@ def joined_likelihood(
     total, place, trait = 0.0, np.empty(TRAITS, np.int64), np.empty(TRAITS)
     gradient[:], information[:] = 0.0, 0.0
     for i in range(len(later)):
-        describe(by_vectors[i], by_counts[i], n_ab[i], cosine[i], rising[i], place, trait)
+        describe(by_vectors[i], by_counts[i], n_ab[i], cosine[i], moves[i], place, trait)
         log_mu = math.log(by_counts[i] * chance[i])
         for x in range(TRAITS):
             log_mu += joining[place[x]] * trait[x]
@@ -344,7 +355,8 @@ def joined_likelihood(
 @njit(nogil=True, cache=True, error_model="numpy")
 def expect(
     theta: Floats, counting: Floats, scores: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs,
-    n_b: Longs, n: int, rising: Floats, chance: Floats, mean: Floats, low: Floats, high: Floats,
+    n_b: Longs, n: int, moves: Floats, level: tuple[float, float], chance: Floats, mean: Floats, low: Floats,
+    high: Floats,
 ) -> None:  # fmt: skip
     """The mean lift, and both ends of the lift a pair will show where chance alone would bring it `chance` times."""
     slopes, place, trait = np.empty((2, 4)), np.empty(TRAITS, np.int64), np.empty(TRAITS)
@@ -353,11 +365,11 @@ def expect(
             mean[i] = low[i] = high[i] = np.nan
             continue
         value, variance, _, _ = join(
-            theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, rising[i], slopes, place, trait
+            theta, counting, knots, cosine[i], n_ab[i], n_a[i], n_b[i], n, moves[i], slopes, place, trait
         )
         # Two products cannot meet more often than the more frequent one is bought.
         most = n / max(n_a[i], n_b[i])
-        mean[i] = min(value, most)
+        mean[i] = min(at_level(value, level[0], level[1]), most)
         low[i], high[i] = ends(mean[i], variance, n_ab[i], chance[i], scores)
         high[i] = max(min(high[i], most), mean[i])
 
@@ -382,7 +394,7 @@ def ends(mean, variance, n_ab, chance, scores):  # type: ignore[no-untyped-def]
     """
     mu, none = chance * mean, never(chance * mean, variance)
     kind = kind_of(mu, variance, none, n_ab, chance)
-    sure = kind > 2 and none < share_below(scores[kind, 0])
+    sure = kind >= UNSURE and none < share_below(scores[kind, 0])
     low = quantile(mu, variance, scores[kind, 0]) / chance if sure else 0.0
     high = quantile(mu, variance, scores[kind, 1 if sure else 2]) / chance
     return max(min(low, mean), trace(mean, 1.0 - none)), max(high, mean)
@@ -406,8 +418,8 @@ def never(mu, variance):  # type: ignore[no-untyped-def]
 def kind_of(mu, variance, none, n_ab, chance):  # type: ignore[no-untyped-def]
     """Which kind a pair is of: those that may not occur by how often they were seen, others by their low end."""
     if none >= TAIL:
-        return 0 if n_ab < 1 else 1 if n_ab < OFTEN else 2
-    low, kind = quantile(mu, variance, -NORMAL) / chance, 3
+        return 0 if n_ab < 1 else 1 if n_ab < OFTEN else 2 if mu <= STRIKING * chance else 3
+    low, kind = quantile(mu, variance, -NORMAL) / chance, UNSURE
     for band in BANDS:
         kind += low > band
     return kind

@@ -46,7 +46,7 @@ LEAST, MOST = bounds((-5.0, 9.0), STRENGTH, STRENGTH, TRUST, TRUST, PULL, ODDS, 
 # Joined, a closer pair never has the lower lift, nor one that was seen more often: vectors have no weight below 0, and
 # what remains of strong lifts falls from knot to knot by less than these lie apart.
 LEAST_JOINING, MOST_JOINING = np.array(
-    [*((0.0, 2.0),) * len(SEEN), *((-1.0, 0.2),) * len(STRONG), (-4.0, 0.0), (-2.0, 0.0)]
+    [*((0.0, 2.0),) * len(SEEN), *((-1.0, 0.2),) * len(STRONG), (-4.0, 0.0), (-2.0, 0.0), (-2.0, 0.0), (-4.0, 0.0)]
 ).T.copy()
 LEAST_PRIOR, MOST_PRIOR = np.array([STRENGTH, (-5.0, 5.0), ODDS, DISTANCE]).T.copy()
 STEADY, LOOSE, SMOOTH = 0.2, 0.05, 2.0

@@ -189,7 +189,7 @@ class OMBA(model.OMBA):
                 cohort.sold[builder.rows[number][known]] += result["sold"][known]
                 cohort.baskets[1] += result["held_baskets"][0]
         if self.n_windows:
-            self.forecast.judge(sold, baskets)
+            self.forecast.judge(sold, baskets, sum(float(result["squares"][0]) for result in results))
 
 
 def _join_rows(results: list[Arrays], kind: str) -> WindowRows:

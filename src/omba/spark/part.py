@@ -94,6 +94,7 @@ def count(payload: Arrays, window: WindowRows) -> Arrays:
         "later": later,
         "sold": sold,
         "held_baskets": np.array([watched_baskets]),
+        "squares": np.array([(np.diff(window.offsets).astype(np.float64) ** 2).sum()]),
     }
 
 
