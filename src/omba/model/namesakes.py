@@ -8,6 +8,7 @@ that another has, a word counting log(1 + n / names with it). From then on its b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from zlib import crc32
@@ -67,16 +68,27 @@ class Namesakes:
 
     def place(self, table: VectorTable, first: int, names: Sequence[str | None]) -> None:
         """Move new rows, from `first` on, to where those with names like theirs are, and remember their names."""
-        coded = [(first + place, _codes(name)) for place, name in enumerate(names) if name]
-        described = [(row, codes) for row, codes in coded if codes]
+        known = {name: _codes(name) for name in dict.fromkeys(names) if name}
+        described = [(first + place, known[name]) for place, name in enumerate(names) if name and known[name]]
         if self._with:
+            # Many products of a window have the words of another one.
+            starts = {
+                codes: self._start(table, codes, first) for codes in dict.fromkeys(codes for _, codes in described)
+            }
             for row, codes in described:
-                near, shares = self._find(codes, first)
-                if len(near):
-                    weights = (shares**2 / np.sum(shares**2)).astype(np.float32)
-                    table.vectors[row] += weights @ table.vectors[near]
+                start = starts[codes]
+                if start is not None:
+                    table.vectors[row] += start
         for row, codes in described:
             self._add(row, codes)
+
+    def _start(self, table: VectorTable, codes: tuple[int, ...], known: int) -> NDArray[np.float32] | None:
+        """The mean of the known rows with names like these words; None where there are none."""
+        near, shares = self._find(codes, known)
+        if not len(near):
+            return None
+        weights = (shares**2 / np.sum(shares**2)).astype(np.float32)
+        return np.asarray(weights @ table.vectors[near])
 
     def _find(self, codes: tuple[int, ...], known: int) -> tuple[Rows, NDArray[np.float64]]:
         """The known rows with the highest shares of these words, best first, and the shares."""
@@ -119,4 +131,12 @@ class Namesakes:
 def _codes(name: str) -> tuple[int, ...]:
     """The words that say what a product is, as numbers, each once, in their order; colours and sizes only tell variants
     of it apart."""
-    return tuple(dict.fromkeys(crc32(word.encode()) for word in thing(words(name))))
+    codes = (_code(word) for word in words(name))
+    return tuple(dict.fromkeys(code for code in codes if code is not None))
+
+
+@lru_cache(100_000)
+def _code(word: str) -> int | None:
+    """A word as a number; None for one that only tells variants apart."""
+    kept = thing((word,))
+    return crc32(kept[0].encode()) if kept else None
