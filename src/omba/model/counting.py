@@ -8,8 +8,12 @@ seen since it came in, `missed` how often it may have been seen before that.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
@@ -40,6 +44,26 @@ AT_ONCE = 256
 """Pairs looked up at a time."""
 BLOCK = 8
 """Words in a block of the trace: one cache line, so that a pair's four bits cost one access to memory."""
+
+
+@intrinsic
+def prefetch(context: Any, array: Any, place: Any) -> Any:
+    """Have the line of memory that holds a place fetched into the cache, and go on without waiting for it.
+
+    Asking for all places of a block before the first is looked at lets the processor fetch them at the same time.
+    """
+
+    def generate(target: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = target.make_array(signature.args[0])(target, builder, given[0]).data
+        pointer = builder.bitcast(builder.gep(data, [given[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        # To read, to keep in all caches, data.
+        builder.call(fetch, [pointer, number(0), number(3), number(1)])
+        return target.get_dummy_value()
+
+    return types.void(array, place), generate
 
 
 @njit(inline="always")
@@ -119,7 +143,7 @@ def count_pairs(
     Of a basket with more than `largest` products only `largest`, drawn at random, are paired; `place[2]` counts
     such baskets. Returns the slots used; `place[0]` is the number of baskets once all is counted.
     """
-    slots, used, touched = len(table) // 2, 0, np.uint64(0)
+    slots, used = len(table) // 2, 0
     drawn, homes = np.empty(largest, np.int32), np.empty(largest, np.uint64)
     while place[0] < len(offsets) - 1:
         start, stop = offsets[place[0]], offsets[place[0] + 1]
@@ -131,10 +155,9 @@ def count_pairs(
             if used + len(basket) - 1 - i > free:
                 place[1] = i
                 return used
-            # Reading all the homes first lets the processor fetch them from memory at the same time.
             for j in range(i + 1, len(basket)):
                 homes[j] = home(slots, pack(basket[i], basket[j]))
-                touched ^= table[homes[j]]
+                prefetch(table, homes[j])
             for j in range(i + 1, len(basket)):
                 key = pack(basket[i], basket[j])
                 slot = locate(table, homes[j], key)
@@ -146,7 +169,6 @@ def count_pairs(
                 table[slot + ONE] += ONE
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
-    place[3] = touched
     return used
 
 
@@ -239,13 +261,11 @@ def add(keys: Words, counts: Longs, table: Words, free: int, trace: Words, error
 @njit(nogil=True, cache=True, error_model="numpy")
 def look_up(a: Rows, b: Rows, table: Words, counts: Longs) -> None:
     """The count of each pair, 0 where it is not in the table."""
-    slots, touched = len(table) // 2, np.uint64(0)
+    slots = len(table) // 2
     for first in range(0, len(a), AT_ONCE):
         block = range(first, min(first + AT_ONCE, len(a)))
-        # Reading all the homes first lets the processor fetch them from memory at the same time.
         for i in block:
-            touched ^= table[home(slots, pack(a[i], b[i]))]
-        counts[first] = touched
+            prefetch(table, home(slots, pack(a[i], b[i])))
         for i in block:
             key = pack(a[i], b[i])
             slot = locate(table, home(slots, key), key)
@@ -262,10 +282,10 @@ def find_highest_lifts(
     baskets: float,
     prior: float,
     lifts: NDArray[np.float32],
-) -> np.uint64:
+) -> None:
     """The highest log lift of each candidate with a product of its basket, (queries, candidates), both sides shrunk by
     `prior` pairs; 0 for a candidate or a basket that is not known."""
-    slots, touched = len(table) // 2, np.uint64(0)
+    slots = len(table) // 2
     for q in range(candidates.shape[0]):
         seen = context[offsets[q] : offsets[q + 1]]
         width = max(AT_ONCE // max(len(seen), 1), 1)
@@ -278,7 +298,7 @@ def find_highest_lifts(
                 if candidates[q, c] >= 0:
                     for other in seen:
                         homes[at] = home(slots, pack(candidates[q, c], other))
-                        touched ^= table[homes[at]]
+                        prefetch(table, homes[at])
                         at += 1
             at = 0
             for c in block:
@@ -291,7 +311,6 @@ def find_highest_lifts(
                         highest = max(highest, (pairs + prior) / (expected + prior))
                         at += 1
                     lifts[q, c] = np.log(highest)
-    return touched
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -405,9 +424,15 @@ def home_of(slots, hashed):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
+def word_of(marks, hashed):  # type: ignore[no-untyped-def]
+    """Where the marks of a triple stand, by its hash."""
+    return ((hashed >> HALF) * np.uint64(len(marks))) >> HALF
+
+
+@njit(inline="always")
 def check_mark(marks, hashed, mark):  # type: ignore[no-untyped-def]
     """Whether a triple may be in the table, by two bits of a word: far less memory than the table; `mark` sets them."""
-    word = ((hashed >> HALF) * np.uint64(len(marks))) >> HALF
+    word = word_of(marks, hashed)
     bits = (ONE << (hashed & np.uint64(63))) | (ONE << ((hashed >> np.uint64(6)) & np.uint64(63)))
     known = marks[word] & bits == bits
     if mark:
@@ -444,7 +469,7 @@ def find_worth(
     n: int,
     near: Near,
     worth: NDArray[np.float64],
-) -> np.uint64:
+) -> None:
     """What each of some triples is worth: the baskets to expect of it, by its pairs and by what was met. `slots` are
     where they stand.
 
@@ -453,7 +478,7 @@ def find_worth(
     the promise by `times`, with which a triple comes in. How close the first products are is looked up in `near`; of
     those met oftener than `most` with others no pair is looked up, and what they are worth has no end.
     """
-    held, touched, homes = len(pairs) // 2, np.uint64(0), np.empty((len(slots), 3), np.uint64)
+    held, homes = len(pairs) // 2, np.empty((len(slots), 3), np.uint64)
     asked, some, (own, close) = np.empty(len(slots), np.int64), 0, near
     total, rows = np.int64(OCTAVE * np.log2(n)), np.uint64(len(own))
     for i in range(len(slots)):
@@ -470,12 +495,12 @@ def find_worth(
         rarest = min(2 * ab + own[a] + own[b], 2 * ac + own[a] + own[c], 2 * bc + own[b] + own[c]) // 2
         promise = POWERS[max(min(ab + ac + bc - 3 * NEAREST + total, rarest - NEAREST) - LOWEST, 0)]
         worth[i] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
-    # Reading all the homes first lets the processor fetch them from memory at the same time.
     for i in range(some):
         key = table[slots[asked[i]]]
         a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
         homes[i, 0], homes[i, 1], homes[i, 2] = home(held, pack(a, b)), home(held, pack(a, c)), home(held, pack(b, c))
-        touched ^= pairs[homes[i, 0]] ^ pairs[homes[i, 1]] ^ pairs[homes[i, 2]]
+        for side in range(3):
+            prefetch(pairs, homes[i, side])
     for i in range(some):
         key, value = table[slots[asked[i]]], table[slots[asked[i]] + 1]
         a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
@@ -489,23 +514,21 @@ def find_worth(
         promise = min(n * n_ab * n_ac * n_bc / alone, min(n_ab, n_ac, n_bc))
         met = np.float64((value & COUNT) + (value >> MISSED))
         worth[asked[i]] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
-    return touched
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def together(
     basket: Rows, pairs: Words, counts: Longs, let_go: float, least: float, close: NDArray[np.float64]
-) -> np.uint64:
+) -> None:
     """Of every two products of a basket: the baskets with both by the geometric mean of their own.
 
     It is no number where both were met `let_go` times at most, and 0 where fewer than `least` times.
     """
-    slots, touched, homes = len(pairs) // 2, np.uint64(0), np.empty(len(basket), np.uint64)
+    slots, homes = len(pairs) // 2, np.empty(len(basket), np.uint64)
     for i in range(len(basket)):
-        # Reading all the homes first lets the processor fetch them from memory at the same time.
         for j in range(i + 1, len(basket)):
             homes[j] = home(slots, pack(basket[i], basket[j]))
-            touched ^= pairs[homes[j]]
+            prefetch(pairs, homes[j])
         own = np.float64(counts[basket[i]])
         for j in range(i + 1, len(basket)):
             key = pack(basket[i], basket[j])
@@ -514,7 +537,6 @@ def together(
             close[i, j] = both / np.sqrt(own * np.float64(counts[basket[j]]))
             if both < least:
                 close[i, j] = np.nan if both <= let_go else 0.0
-    return touched
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -539,7 +561,7 @@ def count_triples(
     too little, and nearly none of those is in the table, which mostly `marks` tell. Of large baskets `largest` products
     are drawn, and counted in `place[2]`, as by `count_pairs`.
     """
-    slots, used, touched = len(table) // 2, 0, np.uint64(0)
+    slots, used = len(table) // 2, 0
     drawn, close = np.empty(largest, np.int32), np.ones((largest, largest))
     block = largest * largest // 2
     keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
@@ -556,7 +578,7 @@ def count_triples(
         basket = np.sort(basket)
         size = len(basket)
         if let_go and size > 2:
-            touched ^= together(basket, pairs, counts, let_go, least, close)
+            together(basket, pairs, counts, let_go, least, close)
         for i in range(size):
             steps[i] = np.uint64(basket[i]) * STEP
         for i in range(place[1], size - 2):
@@ -577,12 +599,14 @@ def count_triples(
                     keys[met] = doubt_keys[doubtful] = two | np.uint64(basket[k])
                     met += promise >= enough
                     doubtful += promise < enough
+            for m in range(doubtful):
+                prefetch(marks, word_of(marks, doubts[m]))
             sure = met
             for m in range(doubtful):
                 hashed[met], keys[met] = doubts[m], doubt_keys[m]
                 met += check_mark(marks, doubts[m], False)
             for m in range(met):
-                touched ^= table[home_of(slots, hashed[m])]
+                prefetch(table, home_of(slots, hashed[m]))
             rest, promised = 0, 0
             for m in range(met):
                 key, slot = keys[m], home_of(slots, hashed[m])
@@ -596,7 +620,7 @@ def count_triples(
                 # in the next line, which is fetched from memory while others are looked at.
                 if table[fourth] != EMPTY:
                     slot = (fourth + TWO) % np.uint64(len(table))
-                    touched ^= table[slot]
+                    prefetch(table, slot)
                 keys[rest], hashed[rest], doubts[rest] = key, hashed[m], slot
                 rest += 1
                 promised += m < sure
@@ -612,7 +636,6 @@ def count_triples(
                 table[slot + ONE] += ONE
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
-    place[3] = touched
     return used
 
 

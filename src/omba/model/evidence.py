@@ -101,7 +101,7 @@ class Evidence:
         if len(items):
             self.grow(int(items.max()) + 1)
         counting.count_products(items, self._counts)
-        place = np.zeros(4, np.int64)
+        place = np.zeros(3, np.int64)
         while True:
             free = min(self.capacity, int(LOAD * self._slots)) - self.n_pairs
             self.n_pairs += counting.count_pairs(

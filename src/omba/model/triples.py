@@ -95,7 +95,7 @@ class Triples:
         if len(items) and int(items.max()) >= MOST_ROWS:
             known = items < MOST_ROWS
             offsets, items = np.append(0, np.cumsum(known))[offsets], items[known]
-        place, first, largest = np.zeros(4, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
+        place, first, largest = np.zeros(3, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
         while True:
             gate = self.let_go, PROMISE * self.let_go, evidence.n_baskets
             free = min(self.room, int(LOAD * len(self._table) / 2)) - self.n_triples

@@ -25,7 +25,7 @@ def pairs(
     sizes = np.diff(offsets)
     longest, total = int(sizes.max(initial=2)), int((sizes * (sizes - 1) // 2).sum())
     slots = min(max(2 * total, longest * 2, 64), max(SLOTS, 2 * longest))
-    place, nothing = np.zeros(4, np.int64), np.zeros(0, np.uint64)
+    place, nothing = np.zeros(3, np.int64), np.zeros(0, np.uint64)
     while place[0] < len(sizes):
         table = empty_table(slots)
         counting.count_pairs(offsets, items, longest, 0, table, int(LOAD * slots), nothing, 0, place)
