@@ -108,7 +108,7 @@ class Blend:
             weights[:] = list(self.weights_at(level).values())
         total = features @ weights
         if self.network is not None and level is None:
-            total += self.network.score(features[..., : len(self.network.names)])
+            total += self.network.score(features)
         return np.asarray(total)
 
     def learn(
@@ -148,7 +148,7 @@ class Blend:
         """Fit what clues say together to queries whose target stands in column 0."""
         if self.network is not None and np.isfinite(features).all():
             given = features[..., self.columns] @ self.weights.astype(np.float32)
-            self.network.learn(features[..., : len(self.network.names)], given, rng)
+            self.network.learn(features, given, rng)
 
 
 def log_likelihood(utility: Floats, targets: Floats | None) -> float:

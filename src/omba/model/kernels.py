@@ -618,6 +618,16 @@ def hide(
     return starts, context, candidates
 
 
+@njit(**HOT)
+def standardise(features: Floats, mean: Floats, scale: Floats, widest: float, clues: Floats) -> None:
+    """The first clues of each row of features, less their means, scaled, and no further out than `widest`."""
+    most = F32(widest)
+    for i in range(features.shape[0]):
+        for k in range(clues.shape[1]):
+            x = (features[i, k] - mean[k]) * scale[k]
+            clues[i, k] = min(max(x, -most), most)
+
+
 @njit(**HELPER)
 def climb(given: Floats, share: float, upper: Floats, hidden: Floats, back: Floats, slope: Floats) -> None:
     """What flows back to the hidden units of one query's candidates, of which the target stands first.
