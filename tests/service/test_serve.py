@@ -20,6 +20,7 @@ from patience import PATIENCE
 from serving import WORLD, learn
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
+LEARNER, ANSWERER = "omba.live", "omba.service.answerer"
 QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -96,9 +97,20 @@ def refused(*arguments):
     return done.stderr
 
 
-def children(pid):
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(one) for one in listed.stdout.split()]
+def children(pid, module):
+    """The processes that another has started to run a module."""
+    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if module in line]
+
+
+def another(pid, module, first):
+    """The process that takes the place of one that was ended."""
+    for _ in range(10 * PATIENCE):
+        now = children(pid, module)
+        if now and now != [first]:
+            return now[0]
+        time.sleep(0.1)
+    raise AssertionError("nothing took its place")
 
 
 def gone(pid):
@@ -154,24 +166,37 @@ def test_a_week_of_baskets_are_learned_as_they_come_and_are_all_there_after_a_re
 
 def test_a_learner_that_dies_is_started_again_and_goes_when_the_service_is_killed(tmp_path):
     with serving(tmp_path, *SMALL) as service:
-        (first,) = children(service.process.pid)
+        (first,) = children(service.process.pid, LEARNER)
         os.kill(first, signal.SIGKILL)
-        for _ in range(10 * PATIENCE):
-            now = children(service.process.pid)
-            if now and now != [first]:
-                break
-            time.sleep(0.1)
-        (second,) = now
-        assert second != first
+        second = another(service.process.pid, LEARNER, first)
         service.client.post("/baskets", json=posted(list(WORLD.baskets)[:400]))
         service.until(lambda told: told["windows_closed"] > 0)
         service.stop(signal.SIGKILL)
         assert gone(second)
 
 
+def test_questions_are_answered_whichever_process_ends_and_none_outlives_the_service(tmp_path):
+    learn(tmp_path)
+    with serving(tmp_path, "--read-only") as service:
+        asked = {"products": [WORLD.truth.complementary[0][0]], "n": 5}
+        told = service.client.post("/rank", json=asked).json()
+        assert told["suggestions"]
+        (maker,) = children(service.process.pid, ANSWERER)
+        for one in children(maker, ANSWERER):
+            os.kill(one, signal.SIGKILL)
+        assert service.client.post("/rank", json=asked).json() == told
+        os.kill(maker, signal.SIGKILL)
+        second = another(service.process.pid, ANSWERER, maker)
+        assert service.client.post("/rank", json=asked).json() == told
+        service.until(lambda _: children(second, ANSWERER))
+        answering = children(second, ANSWERER)
+        service.stop(signal.SIGKILL)
+        assert all(map(gone, [second, *answering]))
+
+
 def test_baskets_without_a_time_are_of_now_and_one_folder_has_one_learner(tmp_path):
     with serving(tmp_path, *SMALL, "--every", "10") as service:
-        (learner,) = children(service.process.pid)
+        (learner,) = children(service.process.pid, LEARNER)
         for number in range(12):
             service.client.post("/baskets", json={"id": number, "products": [{"id": "tea"}, {"id": "milk"}]})
         told = service.until(lambda told: told["windows_closed"] == 1)
@@ -204,7 +229,7 @@ def test_a_service_that_only_answers_takes_nothing_and_writes_nothing(tmp_path):
         refused = service.client.post("/baskets", json={"products": [{"id": "tea"}]})
         assert refused.status_code == 503
         assert "--read-only" in refused.json()["error"]
-        assert children(service.process.pid) == []
+        assert children(service.process.pid, LEARNER) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == files
 
 

@@ -30,15 +30,22 @@ def serve(
     **settings: Any,
 ) -> None:
     """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
-    from omba.service.http.limits import Limits
-    from omba.service.server import ServerPlan
-    from omba.service.server import serve as run
+    from omba.service.launch import can_fork, launch
 
     wanted = options.read_settings(settings)
-    plan = ServerPlan(
-        model, host, port, every, lateness, None if history == "none" else history, read_only, Limits(rate=rate), wanted
-    )
-    run(plan, lambda address: terminal.show(f"{model} is served at {address} (Ctrl-C stops)"))
+    answerer = launch() if can_fork() else None
+    try:
+        from omba.service.http.limits import Limits
+        from omba.service.server import ServerPlan
+        from omba.service.server import serve as run
+
+        kept = None if history == "none" else history
+        plan = ServerPlan(model, host, port, every, lateness, kept, read_only, Limits(rate=rate), wanted)
+        run(plan, lambda address: terminal.show(f"{model} is served at {address} (Ctrl-C stops)"), answerer)
+    finally:
+        if answerer is not None:
+            with answerer:
+                answerer.kill()
 
 
 def token(

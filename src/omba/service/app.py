@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from omba.errors import OmbaError
 from omba.live import Inbox
+from omba.service.answering import Answering, ForwardMiddleware
 from omba.service.fast_path import FastPath
 from omba.service.http.limits import LimitMiddleware, Limits
 from omba.service.http.prometheus import MetricsMiddleware
@@ -56,13 +57,33 @@ def create_app(
     tokens: Tokens | None = None,
     hosts: Iterable[str] = LOOPBACK,
     limits: Limits | None = None,
+    source: Answering | None = None,
 ) -> FastAPI:
     """The service over a model folder, which may be empty or missing.
 
     Without an inbox it only answers. With tokens every request needs one; without, only this machine may ask, by one of
-    the names in `hosts`.
+    the names in `hosts`. Questions are answered here, or by the processes that `source` leads to.
     """
-    service = Service(Published(folder), inbox)
+    service = Service(Published(folder) if source is None else source, inbox)
+    app = routed_app(service)
+    if isinstance(service.source, Answering):
+        app.add_middleware(ForwardMiddleware, answering=service.source)
+    app.add_middleware(ErrorMiddleware)
+    app.add_middleware(LimitMiddleware, limits=limits)
+    app.add_middleware(SecurityMiddleware, tokens=tokens, hosts=hosts)
+    app.add_middleware(MetricsMiddleware, metrics=service.metrics)
+    return app
+
+
+def create_answers(published: Published) -> FastAPI:
+    """The service where questions are answered: whoever asks has been looked at."""
+    app = routed_app(Service(published))
+    app.add_middleware(ErrorMiddleware)
+    return app
+
+
+def routed_app(service: Service) -> FastAPI:
+    """All routes over a service, with the short way to those that are asked most."""
     app = FastAPI(
         title="OMBA", version=version(), summary="Online market basket analysis", description=ABOUT,
         docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan_of(service),
@@ -92,10 +113,6 @@ def create_app(
     # The last one added is the first to see a request.
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     app.add_middleware(FastPath)
-    app.add_middleware(ErrorMiddleware)
-    app.add_middleware(LimitMiddleware, limits=limits)
-    app.add_middleware(SecurityMiddleware, tokens=tokens, hosts=hosts)
-    app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 
 
@@ -104,12 +121,11 @@ def lifespan_of(service: Service) -> Callable[[FastAPI], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.published.start()
-        clock = asyncio.create_task(close_windows(service.inbox)) if service.inbox is not None else None
-        yield
-        if clock is not None:
-            clock.cancel()
-        service.published.stop()
+        async with service.source.watched():
+            clock = asyncio.create_task(close_windows(service.inbox)) if service.inbox is not None else None
+            yield
+            if clock is not None:
+                clock.cancel()
 
     return lifespan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import resource
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,18 +22,20 @@ from omba.errors import InputError
 from omba.live import Inbox, LearnerProcess
 from omba.live.keeper import Keeper
 from omba.live.spans import Spans
+from omba.service.answering import Answering
 from omba.service.app import create_app
 from omba.service.http.limits import Limits
 from omba.service.http.log import CONFIG
 from omba.service.http.protocol import CONNECTIONS, BoundedProtocol
 from omba.service.http.security import LOOPBACK
 from omba.service.http.tokens import Tokens
+from omba.service.launch import can_fork
 from omba.settings import Value, agree, check
 from omba.store import ModelFolder
 
 SWITCH = 0.0005
-"""Seconds after which a thread lets others run: a tenth of Python's own, so that a view being made ready in the
-background does not hold up an answer."""
+"""Seconds after which a thread lets others run: a tenth of Python's own, so that what writes baskets to the disk, or,
+where nothing forks, a view being made ready, does not hold up an answer."""
 FILES = 1_000
 """Files besides connections that the service may have open."""
 GRACE = 10
@@ -75,12 +79,16 @@ class ServerPlan:
         Keeper(self.folder, self.history)
 
 
-def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
-    """Serve until told to stop (SIGINT or SIGTERM); `ready` is called with the address once requests are taken."""
+def serve(plan: ServerPlan, ready: Callable[[str], None], answerer: Popen[bytes] | None = None) -> None:
+    """Serve until told to stop (SIGINT or SIGTERM); `ready` is called with the address once requests are taken. The
+    process that answers may have been launched already."""
     tokens = plan.tokens
     plan.check()
     with ExitStack() as ends:
         door = ends.enter_context(bind_socket(plan.host, plan.port))
+        source = Answering(plan.folder, answerer) if can_fork() else None
+        if source is not None:
+            ends.callback(source.stop)
         inbox, learner = None, None
         if not plan.read_only:
             inbox = Inbox(plan.folder, plan.every, plan.lateness)
@@ -89,8 +97,10 @@ def serve(plan: ServerPlan, ready: Callable[[str], None]) -> None:
                 plan.folder, every=plan.every, lateness=plan.lateness, history=plan.history, settings=plan.settings
             )
             ends.callback(learner.stop)
-        app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.limits)
+        app = create_app(plan.folder, inbox, tokens, LOOPBACK | {plan.host}, plan.limits, source)
         sys.setswitchinterval(SWITCH)
+        # What is there now stays, and is not looked through again whenever garbage is collected.
+        gc.freeze()
         allow_connections()
         where = address(plan.host, door.getsockname()[1])
 

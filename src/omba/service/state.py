@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Query, Request
@@ -18,6 +18,9 @@ from omba.service.http.prometheus import Metrics
 from omba.service.routes.schemas import Moment
 from omba.service.views.published import Published
 from omba.service.views.view import View
+
+if TYPE_CHECKING:
+    from omba.service.answering import Answering
 
 T = TypeVar("T")
 
@@ -34,9 +37,10 @@ LATE = 900.0
 
 @dataclass
 class Service:
-    """One model folder, served. Without an inbox it only answers."""
+    """One model folder, served. Without an inbox it only answers. Its source is the state itself, or what leads to the
+    process that has it."""
 
-    published: Published
+    source: Published | Answering
     inbox: Inbox | None = None
     metrics: Metrics = field(default_factory=Metrics)
     group_commit: GroupCommit | None = field(init=False)
@@ -45,40 +49,44 @@ class Service:
     def __post_init__(self) -> None:
         self.group_commit = None if self.inbox is None else GroupCommit(self.inbox)
 
+    @property
+    def published(self) -> Published:
+        """The state itself, where questions are answered."""
+        assert isinstance(self.source, Published)
+        return self.source
+
     async def in_turn(self, work: Callable[[], T]) -> T:
         """What a thread makes of a short piece of work, a few at a time."""
         return await to_thread.run_sync(work, limiter=self.turns)
 
     def facts(self) -> dict[str, Any]:
         """How far accepting and learning have come, and how much the model holds."""
-        view = self.published.view
-        model = view.model
-        assert model is not None
-        facts = status(self.published.folder)
+        held = self.source.summary
+        facts = status(self.source.folder)
         if facts["error"] is None:
-            facts["error"] = self.published.error
+            facts["error"] = self.source.error
         # A model may have learned from files before it was served, and those baskets never were in the journal.
         # Baskets of returns only are among those learned from the journal, though the model has nothing of them.
-        position = model.position
-        baskets = model.n_baskets + position.get("returns", 0) - position.get("learned", 0)
-        windows = model.n_windows - position.get("windows", 0)
+        position = held.position
+        baskets = held.baskets + position.get("returns", 0) - position.get("learned", 0)
+        windows = held.windows - position.get("windows", 0)
         for name in ("baskets_accepted", "baskets_learned"):
             facts[name] += baskets
         facts["windows_closed"] += windows
         return {
             **facts,
             "oldest_waiting": self._oldest(facts),
-            "baskets_published": model.n_baskets,
-            "products": len(view.product_index),
-            "users": len(model.user_rows.vocabulary),
-            "rules": len(view.rule_index),
-            "pairs": model.evidence.n_pairs,
-            "memory": resident(),
+            "baskets_published": held.baskets,
+            "products": held.products,
+            "users": held.users,
+            "rules": held.rules,
+            "pairs": held.pairs,
+            "memory": resident() + (0 if isinstance(self.source, Published) else resident(self.source.pid)),
         }
 
     def health(self) -> dict[str, Any]:
         """Whether the service is well, in words that anybody may read, without paths."""
-        facts = status(self.published.folder)
+        facts = status(self.source.folder)
         trouble, told = self._trouble(facts), ("heartbeat", "restarts", "baskets_waiting", "baskets_unread")
         return {
             "status": "ok" if trouble is None else "failing",
@@ -89,7 +97,7 @@ class Service:
 
     def detail(self) -> str | None:
         """The sentence of whatever fails, paths and all; None where nothing does."""
-        return status(self.published.folder)["error"] or self.published.error
+        return status(self.source.folder)["error"] or self.source.error
 
     def _trouble(self, facts: dict[str, Any]) -> str | None:
         """What is wrong; None where nothing is."""
@@ -98,7 +106,7 @@ class Service:
             return f"the learner has ended {facts['failures']} times in a row: see /status"
         if facts["error"] is not None:
             return "the learner does not go on: see /status"
-        if self.published.error is not None:
+        if self.source.error is not None:
             return "the model cannot be read: see /status"
         if self.inbox is not None and oldest > STILL and (facts["heartbeat"] is None or facts["heartbeat"] > STILL):
             return f"the learner has given no sign of life, and {facts['baskets_unread']:,} baskets wait for it"
@@ -113,10 +121,10 @@ class Service:
         return round(self.inbox.oldest(self.inbox.accepted - facts["baskets_unread"]), 3)
 
 
-def resident() -> int:
-    """Bytes of memory this process holds; 0 where the system does not tell."""
+def resident(process: str | int = "self") -> int:
+    """Bytes of memory a process holds; 0 where the system does not tell."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
 

@@ -31,16 +31,14 @@ def status(served: Served) -> Response:
     """What was accepted and learned, and how much the model holds."""
     from omba import __version__
 
-    model = served.published.view.model
-    assert model is not None
-    past = served.published.past.entries
+    held = served.source.summary
     return answer(
         {
             "version": __version__,
             **served.facts(),
-            "clock": model.clock.value,
-            "history": [{"at": one.at, "baskets": one.entry.n_baskets, "products": one.entry.n_labels} for one in past],
-            "settings": model.get_params(),
+            "clock": held.clock,
+            "history": held.history,
+            "settings": held.settings,
         }
     )
 

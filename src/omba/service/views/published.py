@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from omba.live.current_rules import look_over
 from omba.model import OMBA
 from omba.rules.rules_table import read_rules
 from omba.service.views.history_view import HistoryEntry, HistoryView
+from omba.service.views.summary import Summary
 from omba.service.views.view import View
 from omba.store import ModelFolder
 from omba.store.folder import Stamp
@@ -62,6 +64,20 @@ class Published:
         if self._thread is not None:
             self._thread.join()
 
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Keep an eye on the folder until this ends."""
+        self.start()
+        try:
+            yield
+        finally:
+            self.stop()
+
+    @property
+    def summary(self) -> Summary:
+        """The present state in figures."""
+        return Summary.of(self.view, self.past)
+
     def at(self, moment: str | None) -> View:
         """The view of a moment: the present, or the last window kept at or before it."""
         view, past = self.view, self.past
@@ -85,16 +101,21 @@ class Published:
             return View.of_entry(kept, past.labels, {}, None)
         return View.of_entry(kept, past.labels, model.product_rows.vocabulary.codes, model.attributes, model.identity)
 
+    def complete(self) -> bool:
+        """Work out what the first view still lacks; whether it is another one now."""
+        before, self.view = self.view, self._complete(self.view)
+        return bool(self._stamp.snapshot) or self.view is not before
+
     def _watch(self) -> None:
-        self.view = self._complete(self.view)
+        self.complete()
         while not self._stop.wait(PAUSE):
             self.look()
 
-    def look(self, ready: bool = True) -> None:
-        """Take in what is new in the folder, if anything is. What cannot be read leaves the view as it was."""
+    def look(self, ready: bool = True) -> bool:
+        """Take in what is new in the folder, and tell whether anything is. What cannot be read leaves all as it was."""
         stamp = self.folder.stamp
         if stamp == self._stamp:
-            return
+            return False
         try:
             past, view = HistoryView.of(self.folder.history, self.past), self.view
             if stamp.snapshot and stamp.snapshot != self._stamp.snapshot:
@@ -104,8 +125,9 @@ class Published:
             if str(error) != self.error:
                 log.warning("%s", error)
             self.error = str(error)
-            return
+            return False
         self.past, self.view, self._stamp, self.error = past, view, stamp, None
+        return True
 
     def _load(self, past: HistoryView) -> View:
         """The present, with the rules that were saved or kept with it; else those of the last kept window."""

@@ -55,9 +55,9 @@ class View:
     def now(cls, model: OMBA, rules: Rules | None, places: NDArray[np.float32] | None = None) -> View:
         """The present, from a model and its rules."""
         catalogue = catalogue_of(model)
-        product_index = ProductIndex(catalogue, model.product_counts).ready()
+        product_index = ProductIndex(catalogue, model.product_counts)
         tick = model.n_windows if model.clock is Clock.NONE else model.last_time + 1
-        rule_index = RuleIndex(no_rules(catalogue) if rules is None else replace(rules, catalogue=catalogue)).ready()
+        rule_index = RuleIndex(no_rules(catalogue) if rules is None else replace(rules, catalogue=catalogue))
         return cls(
             model.clock, tick, model.n_baskets, product_index, model.product_vectors, rule_index, None, model, places
         )
@@ -94,10 +94,11 @@ class View:
         """This view with other rules; none change nothing."""
         if rules is None:
             return self
-        return replace(self, rule_index=RuleIndex(replace(rules, catalogue=self.catalogue)).ready(), _cache={})
+        return replace(self, rule_index=RuleIndex(replace(rules, catalogue=self.catalogue)), _cache={})
 
     def ready(self) -> View:
         """Work out now what requests will need."""
+        _ = self.product_index.ready(), self.rule_index.ready()
         _ = self.pair_index, self.quantised_index, self.scales, self.trained, self.log_share, self.pair_counts
         if self.pair_index is not None:
             _ = self.pair_index.scales
