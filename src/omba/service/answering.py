@@ -178,9 +178,11 @@ class Answering:
         failures = 0
         while not self._stop.is_set():
             assert self._child.stdout is not None
-            for line in self._child.stdout:
-                failures = 0
-                asyncio.run_coroutine_threadsafe(self._hear(json.loads(line)), self._loop)
+            # It is closed where the service ends.
+            with suppress(ValueError):
+                for line in self._child.stdout:
+                    failures = 0
+                    asyncio.run_coroutine_threadsafe(self._hear(json.loads(line)), self._loop)
             code = self._child.wait()
             pause = PAUSES[min(failures, len(PAUSES) - 1)]
             failures += 1
