@@ -30,7 +30,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from omba.errors import OmbaError
-from omba.service.frames import Facts, FrameProtocol, as_bytes, as_text
+from omba.service.process_messages import Facts, FrameProtocol, as_bytes, as_text
 from omba.service.routes.products import page
 from omba.service.routes.rank import suggestions
 from omba.service.state import Service

@@ -26,9 +26,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from omba.errors import StoreError
 from omba.live.process import PAUSES
-from omba.service.frames import Facts, FrameProtocol, as_bytes, as_text
 from omba.service.http.responses import problem
 from omba.service.launch import launch
+from omba.service.process_messages import Facts, FrameProtocol, as_bytes, as_text
 from omba.service.routes.baskets import PATH as BASKETS
 from omba.service.routes.baskets import read_body
 from omba.service.views.summary import Summary
@@ -113,7 +113,7 @@ class Answering:
         self._child = self._begin(child)
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch_folder(self) -> AsyncIterator[None]:
         """Be able to answer, until this ends."""
         self._loop = asyncio.get_running_loop()
         thread = threading.Thread(target=self._listen, name="answering", daemon=True)
@@ -200,7 +200,7 @@ class Answering:
     async def _switch(self, told: Facts) -> None:
         """Ask the process of a new state from now on."""
         assert self._loop is not None
-        connection = Connection(self._lost)
+        connection = Connection(self._replace)
         try:
             await self._loop.create_unix_connection(lambda: connection.protocol, told["socket"])
         except OSError:
@@ -215,7 +215,7 @@ class Answering:
         async with self._changed:
             self._changed.notify_all()
 
-    def _lost(self, connection: Connection) -> None:
+    def _replace(self, connection: Connection) -> None:
         if connection is self._current and not self._stop.is_set():
             log.warning("what answered has ended: another takes its place")
             self._current = None

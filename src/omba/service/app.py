@@ -121,7 +121,7 @@ def lifespan_of(service: Service) -> Callable[[FastAPI], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with service.source.watched():
+        async with service.source.watch_folder():
             clock = asyncio.create_task(close_windows(service.inbox)) if service.inbox is not None else None
             yield
             if clock is not None:

@@ -65,7 +65,7 @@ class Published:
             self._thread.join()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch_folder(self) -> AsyncIterator[None]:
         """Keep an eye on the folder until this ends."""
         self.start()
         try:

@@ -1,4 +1,4 @@
-"""Frames: requests and answers between two processes of the service, many at once over one socket.
+"""Messages between processes: requests and answers between two processes of the service, many at once over one socket.
 
 A frame is its number, a few facts as JSON and a body of bytes, the lengths of both in front. An answer has the number
 of its request, so that answers may come in any order.

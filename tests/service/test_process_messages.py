@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from omba.service.answering import Connection
-from omba.service.frames import FrameProtocol, as_bytes, as_text
+from omba.service.process_messages import FrameProtocol, as_bytes, as_text
 
 
 class Wire:
