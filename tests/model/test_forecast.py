@@ -490,3 +490,8 @@ def test_pairs_whose_count_was_let_go_are_not_watched_as_unseen() -> None:
     unseen = cohort.n_ab == 0
     assert unseen.any()
     assert not evidence.seen(cohort.a[unseen], cohort.b[unseen]).any()
+    gone = evidence.pairs(cohort.a, cohort.b) == 0
+    gone &= evidence.seen(cohort.a, cohort.b)
+    assert gone.any(), "of those drawn alike none may be left out, or all pairs seem to meet less often than they did"
+    assert (cohort.n_ab[gone] == 1).all()
+    assert cohort.even[gone].all()

@@ -100,8 +100,9 @@ class Cohort:
         often = often[0][some], often[1][some]
         drawn = seen, often, best, near, others, even
         a, b = distinct_pairs(*(np.concatenate(rows) for rows in zip(*drawn, strict=True)))
-        # Of a pair whose count was let go nothing is known: it is neither unseen nor seen so many times.
-        told = (evidence.pairs(a, b) > 0) | ~evidence.seen(a, b)
+        # Of a pair whose count was let go little is known: it is neither unseen nor seen so many times. Of those drawn
+        # alike it is one seen once, since all pairs meet less often than they did if only the unseen are left of them.
+        told = (evidence.pairs(a, b) > 0) | ~evidence.seen(a, b) | held_in(a, b, even)
         a, b = a[told], b[told]
         alike = held_in(a, b, even)
         # Both samples are in random order or cut by it, so that their first pairs are drawn alike too.
@@ -109,7 +110,7 @@ class Cohort:
         fair = (
             alike | held_in(a, b, (seen[0][first], seen[1][first])) | held_in(a, b, (often[0][:FAIR], often[1][:FAIR]))
         )
-        cosine, n_ab, counts = np.empty(len(a)), evidence.pairs(a, b), evidence.counts
+        cosine, n_ab, counts = np.empty(len(a)), np.maximum(evidence.pairs(a, b), evidence.seen(a, b)), evidence.counts
         likelihood.cosines(a, b, vectors, cosine)
         cosine = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
         cells = 3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)
