@@ -184,3 +184,22 @@ def test_pairs_that_were_let_go_promise_nothing_in_either_way(monkeypatch):
         worth, known = np.full(1, np.nan), (evidence.table, evidence.counts, evidence.n_baskets)
         counting.find_worth(triples._table, slots, 2.0, counting.EMPTY, *known, module.find_near(evidence), worth)
         assert worth.tolist() == [0.0]
+
+
+def test_a_saved_table_is_filled_when_it_is_first_asked_and_goes_on_counting_as_the_one_it_was_saved_from(crowded):
+    triples, _, _ = crowded
+    other, asked = Triples(12_000), Triples(12_000)
+    other.load(triples.state())
+    asked.load(triples.state())
+    assert other.n_triples == triples.n_triples
+    assert other._loaded is not None, "nobody has asked"
+    assert asked.nbytes > 0
+    assert asked._loaded is None
+
+    evidence = Evidence(100_000)
+    for rows in shop(600, 300, seed=2):
+        evidence.update(*window(rows))
+        for table in (other, asked):
+            table.update(*window(rows), evidence)
+    for name, array in other.state().items():
+        assert np.array_equal(asked.state()[name], array)

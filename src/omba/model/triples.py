@@ -82,7 +82,17 @@ class Triples:
         """Baskets counted: fewer than there were, where a model was learned elsewhere before."""
         self.oversized = 0
         """Baskets that were too large, of which only a part was counted."""
+        self._loaded: tuple[Rows, Words] | None = None
+        """Rows and values of a saved table: it is filled when it is first asked, which a suggestion never does."""
         self._set_table(FIRST_SLOTS)
+
+    @property
+    def _table(self) -> Words:
+        return self._fill()[0]
+
+    @property
+    def _marks(self) -> Words:
+        return self._fill()[1]
 
     @property
     def nbytes(self) -> int:
@@ -149,11 +159,10 @@ class Triples:
             self.let_go = float(state["let_go"][0]) if "let_go" in state else float(let_go)
             if self.let_go < 0:
                 raise ValueError(f"sets.let_go is {self.let_go}, less than 0")
-            rows = state["triples"].astype(np.uint64)
+            rows = state["triples"]
             if len(rows) > self.room:
                 raise ValueError(f"sets.triples holds {len(rows)} triples, more than the {self.room} there is room for")
-            keys = (rows[:, 0] << np.uint64(42)) | (rows[:, 1] << np.uint64(21)) | rows[:, 2]
-            self._refill(keys, state["values"].astype(np.uint64))
+            self._loaded, self.n_triples = (rows, state["values"]), len(rows)
 
     def _values(self, sets: NDArray[Any]) -> Words:
         values = np.empty(len(sets), np.uint64)
@@ -185,16 +194,26 @@ class Triples:
         most = met[int(RARE * (len(met) - 1))]
         self.n_triples = counting.drop_triples(self._table, self.let_go, most, PROMISE, *known, near, self._marks)
 
-    def _refill(self, keys: Words, values: Words) -> None:
-        wanted = int((2 * len(keys) + BLOCK) / LOAD) + 1
-        self._set_table(min(max(FIRST_SLOTS, wanted), int(self.room / LOAD) + 1))
-        counting.insert_triples(keys, values, self._table, self._marks)
-        self.n_triples = len(keys)
+    def _fill(self) -> tuple[Words, Words]:
+        """The table and its marks; two threads that ask first at once may both fill it, with the same."""
+        loaded = self._loaded
+        if loaded is not None:
+            wanted = int((2 * len(loaded[0]) + BLOCK) / LOAD) + 1
+            both = empty_tables(min(max(FIRST_SLOTS, wanted), int(self.room / LOAD) + 1))
+            rows = loaded[0].astype(np.uint64)
+            keys = (rows[:, 0] << np.uint64(42)) | (rows[:, 1] << np.uint64(21)) | rows[:, 2]
+            counting.insert_triples(keys, loaded[1].astype(np.uint64), *both)
+            self._tables, self._loaded = both, None
+        return self._tables
 
     def _set_table(self, slots: int) -> None:
         """Go on with an empty table of so many slots."""
-        self._table = aligned_table(-(-slots // counting.FOUR) * counting.FOUR)
-        self._marks = np.zeros(slots * MARKS // 64 + 1, np.uint64)
+        self._tables = empty_tables(slots)
+
+
+def empty_tables(slots: int) -> tuple[Words, Words]:
+    """An empty table of so many slots or a few more, and its marks."""
+    return aligned_table(-(-slots // counting.FOUR) * counting.FOUR), np.zeros(slots * MARKS // 64 + 1, np.uint64)
 
 
 def choose_largest(sizes: Longs) -> int:
