@@ -8,8 +8,16 @@ from omba.errors import MissingExtraError
 if TYPE_CHECKING:
     from omba.service.app import create_app
 
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
 for _package in ("fastapi", "httptools", "uvicorn"):
-    if find_spec(_package) is None:
+    if not _is_there(_package):
         raise MissingExtraError(f"the service needs {_package}: install it with `pip install 'omba[serve]'`")
 
 __all__ = ["create_app"]
