@@ -99,7 +99,7 @@ def suite(quick: bool) -> list[Table]:
             synthetic(baskets=n, **{"days": 365, **size}).write(path)
             return apart("scale.py", "stream", rows, path, seconds=1_800)
 
-        rows = [3_000, 10_000] if quick else [100_000, 1_000_000, 10_000_000, 30_000_000]
+        rows = [3_000, 10_000] if quick else [100_000, 1_000_000, 10_000_000, 30_000_000, 100_000_000]
         by_rows, _ = grown("A year of so many rows, read and learned day by day", "rows", rows, stream, ("baskets",))
     sizes = [2, 20] if quick else [2, 10, 100, 1_000]
     items = 4_000 if quick else 200_000
