@@ -203,3 +203,20 @@ def test_a_saved_table_is_filled_when_it_is_first_asked_and_goes_on_counting_as_
             table.update(*window(rows), evidence)
     for name, array in other.state().items():
         assert np.array_equal(asked.state()[name], array)
+
+
+def test_rows_out_of_order_in_a_damaged_state_lead_nowhere_else():
+    evidence, triples = Evidence(100_000), Triples()
+    evidence.update(*window([np.arange(3)] * 50))
+    odd = np.array([(2 << 32) | 2, (4_000_000_000 << 32) | 1], np.uint64)
+    counting.insert(odd, np.array([9, 9], np.uint64), evidence.table)
+    own, close = module.find_near(evidence)
+    assert (close == counting.NEAREST).all(), "the three pairs there are, and nothing else"
+
+    triples.load(
+        triples.state() | {"triples": np.array([[2, 1, 0], [1, 1, 1]], np.int32), "values": np.array([7, 7], np.uint64)}
+    )
+    slots, worth = 2 * np.flatnonzero(triples._table[::2] != counting.EMPTY), np.full(2, np.nan)
+    known = evidence.table, np.full(3, 2**62), evidence.n_baskets
+    counting.find_worth(triples._table, slots, 2.0, counting.EMPTY, *known, (own, close), worth)
+    assert np.isfinite(worth).all()

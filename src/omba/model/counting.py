@@ -453,9 +453,15 @@ def find_closeness(pairs: Words, counts: Longs, own: Rows, close: Steps) -> None
     close[:] = 0
     for slot in range(0, len(pairs), 2):
         a, b = np.int64(pairs[slot] >> HALF), np.int64(pairs[slot] & low)
-        if pairs[slot] != EMPTY and b < rows:
+        if a < b < rows:
             both = OCTAVE * np.log2(np.float64(pairs[slot + 1] & COUNT))
             close[b * (b - 1) // 2 + a] = NEAREST + np.int64(both - 0.5 * (own[a] + own[b]))
+
+
+@njit(inline="always")
+def worth_of(promise, met, times):  # type: ignore[no-untyped-def]
+    """The baskets to expect of a triple, by what its pairs promise and by what was met."""
+    return max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -480,21 +486,21 @@ def find_worth(
     """
     held, homes = len(pairs) // 2, np.empty((len(slots), 3), np.uint64)
     asked, some, (own, close) = np.empty(len(slots), np.int64), 0, near
-    total, rows = np.int64(OCTAVE * np.log2(n)), np.uint64(len(own))
+    total, rows = np.int64(OCTAVE * np.log2(n)), len(own)
     for i in range(len(slots)):
         key, value = table[slots[i]], table[slots[i] + 1]
-        met, c = (value & COUNT) + (value >> MISSED), key & LAST
-        if c >= rows:
+        met = (value & COUNT) + (value >> MISSED)
+        a, b, c = np.int64(key >> np.uint64(42)), np.int64((key >> TRIPLE) & LAST), np.int64(key & LAST)
+        if not a < b < c < rows:
             worth[i] = 0.0 if met <= most else np.inf
             asked[some] = i
             some += met <= most
             continue
-        a, b, c = np.int64(key >> np.uint64(42)), np.int64((key >> TRIPLE) & LAST), np.int64(c)
         before = c * (c - 1) // 2
         ab, ac, bc = np.int64(close[b * (b - 1) // 2 + a]), np.int64(close[before + a]), np.int64(close[before + b])
         rarest = min(2 * ab + own[a] + own[b], 2 * ac + own[a] + own[c], 2 * bc + own[b] + own[c]) // 2
-        promise = POWERS[max(min(ab + ac + bc - 3 * NEAREST + total, rarest - NEAREST) - LOWEST, 0)]
-        worth[i] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
+        step = min(ab + ac + bc - 3 * NEAREST + total, rarest - NEAREST) - LOWEST
+        worth[i] = worth_of(POWERS[min(max(step, 0), len(POWERS) - 1)], met, times)
     for i in range(some):
         key = table[slots[asked[i]]]
         a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
@@ -513,7 +519,7 @@ def find_worth(
         alone = np.float64(counts[a]) * np.float64(counts[b]) * np.float64(counts[c])
         promise = min(n * n_ab * n_ac * n_bc / alone, min(n_ab, n_ac, n_bc))
         met = np.float64((value & COUNT) + (value >> MISSED))
-        worth[asked[i]] = max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
+        worth[asked[i]] = worth_of(promise, met, times)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
