@@ -10,6 +10,7 @@ remembered of each customer anyway; of very many customers every k-th is looked 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class BuyingHabits:
             share,
         )
 
-    @property
+    @cached_property
     def customers(self) -> Rows:
         """How many customers buy each product."""
         return np.diff(self.offsets)

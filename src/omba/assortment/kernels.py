@@ -52,21 +52,25 @@ def meet_pairs(
     customers: Ints,
 ) -> None:
     """Over the customers who buy both products of each pair: the sum of n_a·n_b / N · (N − 1) / N, and how many they
-    are."""
+    are. How often each customer buys one product is laid out, and stays so for the pairs after it that hold it too."""
+    laid_out, times = np.int64(-1), np.full(len(visits), np.float32(-1.0))
     for k in range(len(a)):
-        i, j = offsets[a[k]], offsets[b[k]]
-        last_i, last_j = offsets[a[k] + 1], offsets[b[k] + 1]
-        while i < last_i and j < last_j:
-            if users[i] == users[j]:
-                n = visits[users[i]]
-                expected[k] += bought[i] * bought[j] * (n - 1.0) / (n * n)
+        one, other = a[k], b[k]
+        if other == laid_out:
+            one, other = other, one
+        if one != laid_out:
+            if laid_out >= 0:
+                for i in range(offsets[laid_out], offsets[laid_out + 1]):
+                    times[users[i]] = np.float32(-1.0)
+            for i in range(offsets[one], offsets[one + 1]):
+                times[users[i]] = bought[i]
+            laid_out = one
+        for j in range(offsets[other], offsets[other + 1]):
+            user = users[j]
+            if times[user] >= 0:
+                n = visits[user]
+                expected[k] += times[user] * bought[j] * (n - 1.0) / (n * n)
                 customers[k] += 1
-                i += 1
-                j += 1
-            elif users[i] < users[j]:
-                i += 1
-            else:
-                j += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -93,14 +97,19 @@ def meet_all(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def may_be_told(at_most: Floats, counts: Ints, fewer: Floats, more: Floats, kept: Ints) -> int:
-    """The products of which so many baskets are expected at most with one, and that are in so many with it, of which a
-    relation may be told; how many they are. The bounds are by the number of baskets."""
+def may_be_told(
+    row: int, habit: Floats, sold: Floats, remembered: Floats, baskets: int, most: float, counts: Ints,
+    fewer: Floats, more: Floats, kept: Ints,
+) -> int:  # fmt: skip
+    """The products of which a relation to one may be told: those in so many baskets with it, and of which so many are
+    expected at most; how many they are. The bounds are by the number of baskets, and what is expected is what habits
+    make of it and, of what is bought out of none, chance, times the most that is typical."""
     n = 0
-    for row in range(len(at_most)):
-        place = min(counts[row], len(fewer) - 1)
-        if fewer[place] > 0 or at_most[row] > more[place]:
-            kept[n] = row
+    for other in range(len(counts)):
+        place = min(counts[other], len(fewer) - 1)
+        by_chance = sold[row] * sold[other] - remembered[row] * remembered[other]
+        if fewer[place] > 0 or (habit[other] + by_chance / baskets) * most > more[place]:
+            kept[n] = other
             n += 1
     return n
 

@@ -205,7 +205,7 @@ class Relations:
         expected = self._expectation(a, b, habit)
         return np.asarray(expected * self._typical[0](expected))
 
-    def _evenly(self, a: Rows | int, b: Rows | slice, habit: Floats) -> Floats:
+    def _evenly(self, a: Rows, b: Rows, habit: Floats) -> Floats:
         """The same if both had been sold all the time, which is never less."""
         others = self.counts[a] * self.counts[b] - self.remembered[a] * self.remembered[b]
         return np.asarray(habit + others / self.baskets)
@@ -255,10 +255,9 @@ class Relations:
             together += self.pairs(np.full(len(together), row), np.arange(len(together)))
         else:
             together[met[0]] = met[1]
-        at_most = self._evenly(row, slice(None), habit) * self._typical[0].most
-        fewer, more = _thresholds()
-        kept = np.empty(len(together), np.int64)
-        kept = kept[: may_be_told(at_most, together, fewer, more, kept)]
+        (fewer, more), kept = _thresholds(), np.empty(len(together), np.int64)
+        sold, most = (self.counts, self.remembered, self.baskets), self._typical[0].most
+        kept = kept[: may_be_told(row, habit, *sold, most, together, fewer, more, kept)]
         expected, place = (
             self._habit_baskets(np.full(len(kept), row), kept, habit[kept]),
             np.minimum(together[kept], LARGE),

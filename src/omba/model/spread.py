@@ -37,6 +37,7 @@ class Spread:
 
     def __init__(self) -> None:
         self.scored: Floats = np.zeros((2, KINDS, BINS))
+        self._found: tuple[bytes, Floats] | None = None
 
     def fade(self) -> None:
         """Forget a little of what was counted."""
@@ -49,6 +50,13 @@ class Spread:
         what came makes it. Weak pairs swing by the level of a period, which is in part foretold, so of them the mirror
         counts for less.
         """
+        # Asked for with every few pairs, and the same until more came.
+        state, found = self.scored.tobytes(), self._found
+        if found is None or found[0] != state:
+            found = self._found = state, self._find_scores()
+        return found[1]
+
+    def _find_scores(self) -> Floats:
         came, mirrored = self.scored
         weak = find_ends(pool((1 - UNTOLD) * came + UNTOLD * mirrored)[: UNSURE + 1])
         both, once = (find_ends(pool(counts)[UNSURE + 1 :]) for counts in ((came + mirrored) / 2, came))

@@ -17,6 +17,7 @@ from omba.rules.from_model import mining_input
 from omba.rules.nearest import cosines, scales_of
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
+from omba.service.views.sided_hashing import SidedHashing
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -74,6 +75,21 @@ class PairIndex:
         return scales_of(self.given.vectors)
 
     @cached_property
+    def sided(self) -> SidedHashing:
+        """The hash tables, with sides of all products."""
+        return SidedHashing.of(self.hashing, self.given.vectors)
+
+    @property
+    def tables(self) -> Hashing:
+        """The hash tables, with sides of all products once those were made ready: no request waits for them."""
+        return self.sided if "sided" in vars(self) else self.hashing
+
+    def ready(self) -> PairIndex:
+        """Work out now what a page would wait for."""
+        _ = self.scales, self.sided
+        return self
+
+    @cached_property
     def _scope(self) -> Scope:
         """All products, those that were met once included: whoever asks for a pair is shown what there is."""
         return Scope(np.ones(len(self.given.labels), bool))
@@ -99,24 +115,24 @@ class PairIndex:
         pairs = self._candidates(np.full(len(both), row), both, counts, scope)
         pairs = pairs.best(given, DEFAULT_ORDER, len(pairs))
         chosen = np.append(np.flatnonzero(pairs.seen)[:n], np.flatnonzero(~pairs.seen)[:n])
-        return build_table(given, [pairs.take(chosen)], self.hashing, adjust=False)
+        return build_table(given, [pairs.take(chosen)], self.tables, adjust=False)
 
     def rule(self, antecedent: int, consequent: int) -> Rules:
         """One pair as a rule, this way round."""
         left, right = np.array([antecedent]), np.array([consequent])
         scope = replace(self._scope, antecedent=antecedent, consequent=consequent)
         pair = self._candidates(left, right, self.given.evidence.pairs(left, right), scope)
-        return build_table(self.given, [pair], self.hashing, adjust=False)
+        return build_table(self.given, [pair], self.tables, adjust=False)
 
     def pairs(self, left: Rows, right: Rows) -> Rules:
         """Pairs as rules, each from the rarer product to the other."""
         pairs = self._candidates(left, right, self.given.evidence.pairs(left, right), self._scope)
-        return build_table(self.given, [pairs], self.hashing, adjust=False)
+        return build_table(self.given, [pairs], self.tables, adjust=False)
 
     def rules_from(self, left: Rows, right: Rows) -> Rules:
         """Pairs as rules, each from left to right."""
         pairs = self.candidates(left, right, self.given.evidence.pairs(left, right))
-        return build_table(self.given, [pairs], self.hashing, adjust=False)
+        return build_table(self.given, [pairs], self.tables, adjust=False)
 
     def candidates(self, left: Rows, right: Rows, count: Rows) -> Candidates:
         """Pairs that were counted, with their forecast, each from left to right."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from omba.baskets import Label
 from omba.errors import UnknownError
 
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 Sides = tuple[tuple[Label, ...], tuple[Label, ...]]
 
 
@@ -19,7 +20,7 @@ def key_of(antecedents: Sequence[Label], consequents: Sequence[Label]) -> str:
     >>> read_key(key_of(["tea", 7], ["milk"]))
     (('tea', 7), ('milk',))
     """
-    text = json.dumps([list(antecedents), list(consequents)], ensure_ascii=False, separators=(",", ":"))
+    text = ENCODER.encode([list(antecedents), list(consequents)])
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

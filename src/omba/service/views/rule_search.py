@@ -332,7 +332,7 @@ class RuleSearch:
 
     def _of_pairs(self, column: str, pairs: Candidates) -> Floats:
         """A column that speaks of the forecast or the vectors; NaN for one that only mined rules have."""
-        hashing = self.pair_index.hashing
+        hashing = self.pair_index.tables
         if column == "collisions":
             return hashing.collisions(self.given.vectors, pairs.antecedents, pairs.consequent).astype(np.float64)
         if column == "probability":

@@ -101,7 +101,7 @@ class View:
         _ = self.product_index.ready(), self.rule_index.ready()
         _ = self.pair_index, self.quantised_index, self.scales, self.trained, self.log_share, self.pair_counts
         if self.pair_index is not None:
-            _ = self.pair_index.scales
+            self.pair_index.ready()
         if self.rule_search is not None:
             self.rule_search.ready()
         if self.model is not None and self.n_baskets:
