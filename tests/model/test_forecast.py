@@ -17,7 +17,19 @@ from omba.model.cohort import Cohort
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
 from omba.model.late_sales import LateSales
-from omba.model.parameters import COUNTING, JOINING, KNOTS, START
+from omba.model.parameters import (
+    COUNTING,
+    JOINING,
+    KNOTS,
+    LEAST,
+    LEAST_JOINING,
+    LEAST_PRIOR,
+    MOST,
+    MOST_JOINING,
+    MOST_PRIOR,
+    START,
+    make_rise,
+)
 from omba.model.spread import Spread
 from omba.model.variants import Decay
 
@@ -85,6 +97,28 @@ def test_a_higher_cosine_raises_the_lift_of_an_unseen_pair() -> None:
 def test_the_cosine_of_products_met_a_few_times_counts_for_less() -> None:
     expected, _, _ = Forecast().expect(0.6, 0, [2, 63], [2000, 63], 1_000_000)
     assert expected[0] < expected[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_pair_is_expected_to_have_more_than_the_highest_that_its_counts_allow(seed: int) -> None:
+    rng, forecast = np.random.default_rng(seed), Forecast()
+    forecast.theta = np.clip(START + rng.normal(0, 1.0, len(START)), LEAST, MOST)
+    forecast.theta = make_rise(forecast.theta, np.ones(len(START)))
+    joining = np.clip(JOINING + rng.normal(0, 1.0, len(JOINING)), LEAST_JOINING, MOST_JOINING)
+    prior = np.clip(COUNTING[: likelihood.PRIOR] + rng.normal(0, 1.0, likelihood.PRIOR), LEAST_PRIOR, MOST_PRIOR)
+    forecast.counting = np.append(prior, joining)
+    forecast.late.learn(rng.integers(0, 300, 2_000), 1_000, 1e6)
+    forecast.late.sizes[0, 2] *= rng.choice([0.5, 2.0])
+    a, b = rng.integers(0, 2_000, (2, 5_000))
+    n_a, n_b = np.exp(rng.uniform(0, 8, (2, 5_000))).astype(np.int64)
+    n_ab = np.minimum(rng.poisson(np.exp(rng.normal(0, 2, 5_000)) * n_a * n_b / 10_000), np.minimum(n_a, n_b))
+
+    mean, low, _ = forecast.expect(rng.uniform(-1, 1, 5_000), n_ab, n_a, n_b, 10_000, a, b)
+    highest = forecast.highest(n_ab, n_a, n_b, 10_000)
+
+    assert (mean <= highest * (1 + 1e-9)).all()
+    assert (low <= mean).all()
+    assert np.median(highest / mean) < 30, "a bound that says nothing"
 
 
 def test_a_product_never_sold_has_no_forecast() -> None:

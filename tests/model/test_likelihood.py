@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 from scipy.stats import nbinom, norm
 
 from omba.model import likelihood
@@ -67,3 +68,16 @@ def test_scores_of_what_was_foretold_rightly_are_normal() -> None:
     share = np.cumsum(scored[0].sum(axis=0)) / size
     edges = np.linspace(-likelihood.FARTHEST, likelihood.FARTHEST, likelihood.BINS + 1)[1:]
     assert np.abs(share - norm.cdf(edges)).max() < 0.02
+
+
+@pytest.mark.parametrize("shape", [0.2, 1.0, 7.5, 60.0, 9_000.0])
+def test_rising_factorials_are_those_of_the_gamma_function(shape: float) -> None:
+    counts = np.array([0, 1, 5, 15, 16, 17, 50, 511, 512, 4_000])
+    table = likelihood.rising_table(shape)
+    found = np.array([likelihood.log_rising_factorial(shape, int(y)) for y in counts])
+    wanted = np.column_stack(
+        [special.gammaln(shape + counts) - special.gammaln(shape), special.psi(shape + counts) - special.psi(shape)]
+    )
+
+    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(table[counts[:8]], wanted[:8], rtol=1e-8, atol=1e-8)

@@ -7,7 +7,11 @@ import pytest
 
 from omba import OMBA, Baskets, datasets, mine_rules
 from omba.errors import SettingError
-from omba.rules import Standing
+from omba.rules import Standing, standing
+from omba.rules.filter import Filter
+from omba.rules.from_model import mining_input
+from omba.rules.scope import Scope
+from omba.rules.table import build_table
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +82,44 @@ def test_a_look_is_due_every_so_many_windows(days):
     assert wide.equals(wanted)
 
 
+def strong_pairs():
+    """Windows of a shop in which every second product is often bought with the one before it."""
+    rng = np.random.default_rng(0)
+    bought = rng.random((4_000, 60)) < 0.05
+    both = rng.random((4_000, 30)) < 0.03
+    bought[:, ::2] |= both
+    bought[:, 1::2] |= both
+    rows = [[f"p{k:02}" for k in np.flatnonzero(row)] or ["p00"] for row in bought]
+    return [Baskets.from_lists(rows[first : first + 500]) for first in range(0, 4_000, 500)]
+
+
+def test_pairs_whose_counts_promise_too_little_are_not_scored_and_would_not_be_among_the_rules(monkeypatch):
+    scored, best = [], standing.best_observed
+    monkeypatch.setattr(
+        standing, "best_observed", lambda given, *rest: scored.append(len(given.observed()[0])) or best(given, *rest)
+    )
+    monkeypatch.setattr(standing, "POOL", 20)
+    model, some, all_of_them = OMBA(dim=8, epochs=1), Standing(20, antecedents=1), Standing(20, antecedents=1)
+    for window in strong_pairs():
+        model.partial_fit(window)
+        all_of_them._bar = 0.0
+        found = [one.after(model, window) for one in (some, all_of_them)]
+
+    assert some._bar > 1
+    assert scored[-2] < 0.2 * scored[-1]
+    assert found[0].to_pandas().equals(found[1].to_pandas())
+
+
+def test_where_too_much_was_asked_of_a_pair_all_are_scored(days):
+    model, some, plain = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1), Standing(top=200, antecedents=1)
+    for day in days[:9]:
+        model.partial_fit(day)
+        found = [one.after(model, day) for one in (some, plain)]
+        some._bar = 1e6
+
+    assert found[0].to_pandas().equals(found[1].to_pandas())
+
+
 def test_sets_of_three_that_stood_at_the_last_look_are_tested_again():
     rng = np.random.default_rng(1)
     bought = rng.random((3_000, 30)) < np.linspace(0.3, 0.1, 30)
@@ -108,3 +150,14 @@ def test_where_few_pairs_were_bought_together_the_nearest_fill_up_the_table():
 def test_what_cannot_stand_is_refused(wrong):
     with pytest.raises(SettingError):
         Standing(**wrong)
+
+
+def test_the_first_of_a_table_are_those_of_the_whole_table(week):
+    given = mining_input(week[1])
+    scope, hashing = Scope.of(given, Filter(), 2), given.choose()
+    pairs = standing.best_observed(given, scope, "expected_lift_low", 300)[0]
+    parts = [pairs.take(np.arange(0, 300, 2)), pairs.take(np.arange(1, 300, 2))]
+
+    whole, first = build_table(given, parts, hashing), build_table(given, parts, hashing, most=40)
+
+    assert first.to_pandas().equals(whole.head(40).to_pandas())

@@ -139,6 +139,15 @@ class Forecast:
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
+    def highest(self, n_ab: Longs, n_a: Longs, n_b: Longs, n: int) -> Floats:
+        """The highest lift that pairs with these counts may be expected to have, whatever their cosine and late sales.
+
+        It takes a fifth of the time of `expect`, and most pairs cannot be among the best by it.
+        """
+        most, level = np.empty(len(n_ab)), (self.late.level, self._usual_lift)
+        likelihood.highest(self.theta, self.counting, KNOTS, n_ab, n_a, n_b, n, level, most)
+        return most
+
     def interval(
         self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike = 1.0
     ) -> tuple[Floats, Floats]:

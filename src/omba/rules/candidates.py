@@ -27,7 +27,7 @@ from omba.rules.scope import Scope
 from omba.rules.search import threads
 from omba.rules.worth import WORTH, worth
 
-AT_ONCE, FEW, OFTEN = 1 << 20, 1 << 13, 8
+AT_ONCE, FEW, OFTEN = 1 << 20, 1 << 15, 8
 """Observed pairs scored at a time; how many are not worth a second thread; the count from which on all are scored."""
 
 ASKED = 1000

@@ -465,3 +465,35 @@ def count_triangles(starts, ends, mark):
             for f in range(starts[v], starts[v + 1]):
                 found += mark[ends[f]] == u
     return found
+
+
+@njit(inline="always")
+def enlist(key, slots, out, n):
+    """Write a key to the list of n, unless it is there; how many there are then. The slots are a power of two."""
+    place = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)
+    while True:
+        place &= np.uint64(len(slots) - 1)
+        if slots[place] == key:
+            return n
+        if slots[place] < 0:
+            slots[place] = out[n] = key
+            return n + 1
+        place += np.uint64(1)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def list_pairs(keys, offsets, rows, slots, out):
+    """Write each key once, and each pair of the baskets' rows packed as one, the lower first; rows below 0 are none.
+
+    Slots are free where they are negative, and at least one is to stay so. Returns how many were written.
+    """
+    n = 0
+    for key in keys:
+        n = enlist(key, slots, out, n)
+    for b in range(len(offsets) - 1):
+        for i in range(offsets[b], offsets[b + 1]):
+            for j in range(i + 1, offsets[b + 1]):
+                low, high = min(rows[i], rows[j]), max(rows[i], rows[j])
+                if low >= 0 and low != high:
+                    n = enlist((np.int64(low) << 32) | np.int64(high), slots, out, n)
+    return n

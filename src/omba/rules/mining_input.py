@@ -53,6 +53,7 @@ class LiftForecast(Protocol):
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
     ) -> tuple[Floats, Floats, Floats]: ...
+    def highest(self, n_ab: NDArray[Any], n_a: NDArray[Any], n_b: NDArray[Any], n: int) -> Floats: ...
     def interval(
         self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike
     ) -> Ends: ...
@@ -157,6 +158,17 @@ class MiningInput:
             return unknown, unknown, unknown
         found = self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
         return self._in_season(np.column_stack([a, b]), found, count + 1.0, self.counts[a], self.counts[b])
+
+    def highest(self, a: Rows, b: Rows, count: Counted) -> Floats:
+        """A lift that `expect` has for none of the pairs, whatever their cosine; without a forecast it has no end."""
+        if self.forecast is None:
+            return np.full(len(a), np.inf)
+        n_ab, n_a, n_b = (np.asarray(column, np.int64) for column in (count, self.counts[a], self.counts[b]))
+        most, outlook = self.forecast.highest(n_ab, n_a, n_b, self.n_baskets), self.catalogue.outlook
+        if outlook is None or not outlook.known:
+            return most
+        turned = self.counts[a] > self.counts[b]
+        return most * outlook.factors(np.column_stack([np.where(turned, b, a), np.where(turned, a, b)]))[1]
 
     def _in_season(self, sets: Rows, found: Expected, baskets: Floats, n_a: Counted | Floats, n_b: Counted) -> Expected:
         """What is expected, by the same weeks a year ago where the products' sales move with the time of year.

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from omba.baskets import Baskets
 from omba.errors import SettingError
+from omba.rules import kernels
 from omba.rules.candidates import Candidates, best_observed
-from omba.rules.counts import Counts
-from omba.rules.evidence import PartialEvidence
+from omba.rules.evidence import Observed, PartialEvidence
 from omba.rules.filter import Filter
 from omba.rules.from_model import mining_input
 from omba.rules.grow import standing_sets, triples_once
@@ -42,6 +42,8 @@ STANDING = 5
 """Pairs kept for each rule asked for."""
 HOPEFUL = 20
 """Pairs kept for each rule asked for that would be among the best if their products sold well."""
+SLACK = 0.9
+"""What the last of the best must be expected to have against yesterday's, for pairs to be scored."""
 WELL = 2.0
 """To sell well: twice as often as in all the time so far."""
 
@@ -86,7 +88,7 @@ class Standing:
         self._keys = self._hopeful = np.empty(0, np.int64)
         self._sets, self._highest = np.empty((0, 3), np.int64), 0.0
         self._hashing: Hashing | None = None
-        self._age = 0
+        self._age, self._bar = 0, 0.0
 
     def after(self, model: OMBA, window: Baskets) -> Rules:
         """The best rules, the model having just learned `window`."""
@@ -101,8 +103,7 @@ class Standing:
         self._age += 1
         if not self._due:
             rows = model.product_rows.find(window.items, window.product_vocabulary)
-            left, right, _ = Counts.of_rows(window.offsets, rows, len(model.products)).observed()
-            self._keys = _union(self._keys, _pack(left, right))
+            self._keys = _union(self._keys, (window.offsets, rows))
 
     def forget(self) -> None:
         """Look at all pairs next time, since windows were learned that were not noted."""
@@ -123,20 +124,45 @@ class Standing:
         if self._hashing is None or self._due:
             return self._look(given, scope)
         most = max(POOL, self.top)
-        found = best_observed(_narrow(given, self._keys), scope, DEFAULT_ORDER, min(STANDING * most, scope.pairs))
+        found = self._best(given, scope)
         if not self._keep(found):
             return self._look(given, scope)
         best = found[0]
         larger = standing_sets(given, self._sets, self._highest) if self.antecedents > 1 else []
         hashing = self._hashing if fresh is None else fresh.choose()
-        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], hashing).head(self.top)
+        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], hashing, most=self.top)
+
+    def _best(self, given: MiningInput, scope: Scope) -> list[Candidates]:
+        """The best of the pairs that stand or were noted.
+
+        Those whose counts promise less than a pair needed yesterday to be among the best are not scored: that is the
+        most of them. Where so few are left that it was asked too much, all are.
+        """
+        inside, most = _read_counts(given, self._keys), STANDING * max(POOL, self.top)
+        for bar in (self._bar, 0.0) if self._bar > 0 else (0.0,):
+            some = inside
+            if bar:
+                enough = np.flatnonzero(given.highest(*inside) >= bar)
+                some = inside[0][enough], inside[1][enough], inside[2][enough]
+            found = best_observed(_narrow(given, some), scope, DEFAULT_ORDER, min(most, scope.pairs))
+            if not bar or self._last(found) >= bar:
+                break
+        return found
+
+    def _last(self, found: list[Candidates]) -> float:
+        """The low end of the last of those that make a table; 0 where they are too few, or not sure to occur."""
+        most = max(POOL, self.top)
+        low = float(found[0].low[most - 1]) if found and len(found[0]) >= most else 0.0
+        return low if low > 1.0 else 0.0
 
     def _look(self, given: MiningInput, scope: Scope) -> Rules:
         """What mining finds among all pairs. Those that stand are kept, for the windows that follow."""
         self._hashing, self._age = given.choose(), 0
         most, hopeful = (min(times * max(POOL, self.top), scope.pairs) for times in (STANDING, HOPEFUL))
         well = best_observed(_selling_well(given), scope, DEFAULT_ORDER, hopeful)
-        self._hopeful = _union(*([_pack(one.antecedents[:, 0], one.consequent) for one in well] or [self._keys[:0]]))
+        self._hopeful = np.concatenate(
+            [self._keys[:0], *(_pack(one.antecedents[:, 0], one.consequent) for one in well)]
+        )
         if not self._keep(best_observed(given, scope, DEFAULT_ORDER, most)):
             # Too few were bought together so far: the nearest pairs have to fill up the table, and again next time.
             self.forget()
@@ -155,14 +181,18 @@ class Standing:
         """Keep the pairs that stand; whether there are enough of them for a table."""
         enough = bool(found) and len(found[0]) >= self.top
         if enough:
-            self._keys = _union(self._hopeful, _pack(found[0].antecedents[:, 0], found[0].consequent))
+            self._bar = SLACK * self._last(found)
+            self._keys = _union(np.append(self._hopeful, _pack(found[0].antecedents[:, 0], found[0].consequent)))
         return enough
 
 
-def _union(*some: Keys) -> Keys:
-    """All keys, each once."""
-    keys = np.sort(np.concatenate(some))
-    return np.asarray(keys[np.diff(keys, prepend=-1) != 0])
+def _union(keys: Keys, bought: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None) -> Keys:
+    """All keys, and the pairs of baskets (offsets and rows), each once."""
+    offsets, rows = bought or (np.zeros(1, np.int64), np.empty(0, np.int32))
+    sizes = np.diff(offsets)
+    most = len(keys) + int((sizes * (sizes - 1) // 2).sum())
+    slots, out = np.full(1 << int(2 * most).bit_length(), -1, np.int64), np.empty(most, np.int64)
+    return out[: kernels.list_pairs(keys, offsets, rows, slots, out)]
 
 
 def _pack(left: NDArray[np.integer], right: NDArray[np.integer]) -> Keys:
@@ -181,6 +211,7 @@ class _SellingWell:
     def __init__(self, forecast: LiftForecast) -> None:
         self._forecast = forecast
         self.judged, self.interval, self.season = forecast.judged, forecast.interval, forecast.season
+        self.highest = forecast.highest
 
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
@@ -195,8 +226,12 @@ def _selling_well(given: MiningInput) -> MiningInput:
     return given if given.forecast is None else replace(given, forecast=_SellingWell(given.forecast))
 
 
-def _narrow(given: MiningInput, keys: Keys) -> MiningInput:
-    """The input with no other pairs in sight than these, at today's counts."""
+def _read_counts(given: MiningInput, keys: Keys) -> Observed:
+    """Pairs with today's counts."""
     left, right = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    inside = left, right, given.evidence.pairs(left, right)
+    return left, right, given.evidence.pairs(left, right)
+
+
+def _narrow(given: MiningInput, inside: Observed) -> MiningInput:
+    """The input with no other pairs in sight than these."""
     return replace(given, evidence=PartialEvidence(given.evidence, inside))

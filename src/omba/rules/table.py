@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omba.rules.candidates import Candidates
 from omba.rules.hashing import Hashing
@@ -13,6 +14,8 @@ from omba.rules.mining_input import MiningInput
 from omba.rules.rule_columns import AT_LEAST
 from omba.rules.rule_status import status
 from omba.rules.rules import Rules
+
+Longs = NDArray[np.int64]
 
 DEFAULT_ORDER = "expected_lift_low"
 """The column rules are ranked by where there is a forecast and nothing else is asked for."""
@@ -24,14 +27,22 @@ def build_table(
     hashing: Hashing,
     column: str = DEFAULT_ORDER,
     adjust: bool = True,
+    most: int | None = None,
 ) -> Rules:
-    """Candidates of all lengths as one table, best first by a column.
+    """Candidates of all lengths as one table, best first by a column; only the first `most` of it, where that is given.
 
     `hashing` has its F and H chosen. P-values are adjusted for all the rules given here, not only for those that come
     out on top, unless `adjust` is false: of a few rules picked out, that would say nothing.
     """
-    consequent = np.concatenate([part.consequent for part in parts])
-    count, n_a = (np.concatenate([getattr(part, name) for part in parts]) for name in ("count", "n_a"))
+    adjusted = None
+    if adjust:
+        count, n_a, consequent = gather(parts)
+        adjusted = measure("p_adjusted", count, n_a, given.counts[consequent], given.n_baskets)
+    if most is not None:
+        # What else a table has is worked out for those alone that are shown.
+        parts, first = pick_best(given, parts, column, most)
+        adjusted = None if adjusted is None else adjusted[first]
+    count, n_a, consequent = gather(parts)
     columns = {
         name: np.concatenate([getattr(part, field) for part in parts])
         for name, field in (
@@ -55,15 +66,15 @@ def build_table(
             for part in parts
         ]
     )
-    if adjust:
-        columns["p_adjusted"] = measure("p_adjusted", count, n_a, given.counts[consequent], given.n_baskets)
+    if adjusted is not None:
+        columns["p_adjusted"] = adjusted
     labels = given.labels
     rules = Rules(
         antecedents=[tuple(labels[row] for row in rows) for part in parts for rows in part.antecedents.tolist()],
         consequents=[(labels[row],) for row in consequent.tolist()],
         count=count,
         n_a=n_a,
-        n_b=given.counts[consequent],
+        n_b=np.asarray(given.counts[consequent], np.int64),
         n=given.n_baskets,
         given=columns,
         catalogue=given.catalogue,
@@ -73,3 +84,21 @@ def build_table(
     if column == "collisions" and hashing.ties:
         rules = rules.sort("similarity")
     return rules.sort(column)
+
+
+def gather(parts: Sequence[Candidates]) -> tuple[Longs, Longs, Longs]:
+    """Baskets with all of a rule, with its antecedents, and its consequent, of all candidates."""
+    count, n_a, consequent = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("count", "n_a", "consequent")
+    )
+    return count, n_a, consequent
+
+
+def pick_best(
+    given: MiningInput, parts: Sequence[Candidates], column: str, most: int
+) -> tuple[list[Candidates], NDArray[np.intp]]:
+    """The `most` best by a column of each part in its order, and their places among all."""
+    best = np.argsort(np.concatenate([part.cost(given, column) for part in parts]), kind="stable")[:most]
+    best, starts = np.sort(best), np.append(0, np.cumsum([len(part) for part in parts]))
+    edges = np.searchsorted(best, starts)
+    return [part.take(best[edges[k] : edges[k + 1]] - starts[k]) for k, part in enumerate(parts)], best
