@@ -3,6 +3,7 @@
 python benchmarks/spark.py merging      # MRR by number of parts and by how deltas merge; no Spark needed
 python benchmarks/spark.py overhead     # seconds and bytes a window, by number of partitions
 python benchmarks/spark.py growth       # counting and learning 3 to 30 million rows
+python benchmarks/spark.py executors    # learning with one executor, and with two
 """
 
 from __future__ import annotations
@@ -177,17 +178,45 @@ def growth(millions: list[float], days: int, dim: int, partitions: int) -> None:
     session.stop()
 
 
+def executors(millions: list[float], days: int, dim: int, partitions: int) -> None:
+    """Synthetic rows learned day by day with one executor of one core and with two; the first day is not timed."""
+    for size in millions:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            rows = omba.datasets.synthetic(baskets=int(size * 1e6 / 7.16), products=5_000, users=100_000, days=days)
+            rows.write(path)
+            took = {n: learn_with(n, path, dim, partitions) for n in (1, 2)}
+        shown = " | ".join(f"{n} executors {seconds:.0f} s" for n, seconds in took.items())
+        print(f"{size:g} million rows | {shown} | two over one {took[1] / took[2]:.2f}", flush=True)
+
+
+def learn_with(number: int, path: Path, dim: int, partitions: int) -> float:
+    """Seconds from the end of the first day, by which workers have started, to the end of the last."""
+    master = f"local-cluster[{number},1,2048]"
+    session = spark.session(master, spark__sql__shuffle__partitions=partitions, spark__driver__memory="2g")
+    ends: list[float] = []
+
+    def note(window: SparkWindow) -> None:
+        ends.append(perf_counter())
+        say(f"{number} executors: day {len(ends)}, {len(window):,} baskets")
+
+    baskets = spark.read_baskets(session.read.parquet(str(path)))
+    learner.OMBA(partitions=partitions, dim=dim, epochs=1, pairs=4_000_000).fit(baskets, progress=note)
+    session.stop()
+    return ends[-1] - ends[0]
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["merging", "overhead", "growth"])
+    parser.add_argument("what", choices=["merging", "overhead", "growth", "executors"])
     parser.add_argument("--until", default=None, help="merging: leave out baskets from this date on")
     parser.add_argument("--parts", default="1,2,4,8", help="numbers of partitions")
     parser.add_argument("--merges", default=",".join(MERGES), help="merging: which ways to merge")
     parser.add_argument("--seeds", type=int, default=1, help="merging: seeds")
     parser.add_argument("--windows", type=int, default=10, help="overhead: days timed")
-    parser.add_argument("--millions", default="3,10,30", help="growth: rows")
-    parser.add_argument("--days", type=int, default=10, help="growth: days the rows are spread over")
-    parser.add_argument("--dim", type=int, default=32, help="growth: length of the vectors")
+    parser.add_argument("--millions", default="3,10,30", help="growth, executors: rows")
+    parser.add_argument("--days", type=int, default=10, help="growth, executors: days the rows are spread over")
+    parser.add_argument("--dim", type=int, default=32, help="growth, executors: length of the vectors")
     given = parser.parse_args(arguments)
     parts = [int(n) for n in given.parts.split(",")]
     if given.what == "merging":
@@ -195,7 +224,8 @@ def main(arguments: list[str]) -> None:
     elif given.what == "overhead":
         overhead(parts, given.windows)
     else:
-        growth([float(size) for size in given.millions.split(",")], given.days, given.dim, 2)
+        run = growth if given.what == "growth" else executors
+        run([float(size) for size in given.millions.split(",")], given.days, given.dim, 2)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,18 @@ def test_the_taken_places_of_a_memory_come_first_so_that_a_snapshot_can_leave_th
             assert np.array_equal(getattr(again, name), getattr(space.memory, name)), name
 
 
+def test_what_some_users_remember_travels_without_empty_places_and_replaces_what_was_there(model):
+    memory = model.spaces[0].memory
+    chosen, other = np.array([7, 2]), Memory(memory.places)
+    known = memory.select(chosen)
+    assert len(known["rows"]) == known["lengths"].sum() == (memory.rows[chosen] >= 0).sum() < memory.rows[chosen].size
+    other.grow(3)
+    other.put(np.arange(3), memory.select(np.array([0, 1, 3])))
+    other.put(np.array([2, 0]), known)
+    for name in (*PLACES, *USERS):
+        assert np.array_equal(getattr(other, name)[[2, 0, 1]], getattr(memory, name)[[7, 2, 1]]), name
+
+
 def test_the_candidates_of_a_query_are_the_oracles(model):
     rng, rows = np.random.default_rng(1), model.spaces[0].memory.rows
     n = len(model.products)

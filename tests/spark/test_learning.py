@@ -20,9 +20,10 @@ from omba.baskets import Baskets
 from omba.cli import app
 from omba.errors import InputError, SparkError
 from omba.rules.lsh import nearest_pairs
+from omba.spark import payload
 from omba.spark.cluster import map_arrow
 from omba.spark.nearest import nearest
-from omba.spark.window import LocalWindow, SparkWindow
+from omba.spark.window import LocalWindow, SparkWindow, collect, lines
 from sparks import on_spark, same
 
 
@@ -36,6 +37,19 @@ def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp
     assert type(loaded) is omba.OMBA
     assert same(loaded, here)
     assert len(omba.mine_rules(loaded, top=20)) == 20
+
+
+def test_a_payload_of_any_size_is_sent_a_piece_a_task(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(payload, "PIECE", 1_000)
+    large = {part: {"rows": np.arange(500) + part} for part in range(2)}
+    session.conf.set("spark.sql.execution.arrow.localRelationThreshold", "1")
+    try:
+        sent = session.createDataFrame(lines(large))
+        assert sent.rdd.getNumPartitions() == sent.count() == 10
+    finally:
+        session.conf.unset("spark.sql.execution.arrow.localRelationThreshold")
+    found = collect(sent.toArrow())
+    assert all(np.array_equal(found[part]["rows"], large[part]["rows"]) for part in large)
 
 
 @pytest.mark.thorough

@@ -13,6 +13,7 @@ A product not yet remembered takes the weakest place, so the places that are tak
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -86,30 +87,34 @@ class Memory:
         """What the kernel of the clues needs, without a copy."""
         return Habits(*(getattr(self, name) for name in Habits._fields))
 
-    def select(self, users: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """All that is known of some users, an array each."""
-        return {name: getattr(self, name)[users] for name in (*PLACES, *USERS)}
+    def select(self, users: NDArray[np.int64] | slice) -> dict[str, NDArray[Any]]:
+        """All that is known of some users, an array each; empty places, which most are, are left out."""
+        taken = self.rows[users] >= 0
+        known = {name: getattr(self, name)[users][taken] for name in PLACES}
+        return known | {name: getattr(self, name)[users] for name in USERS} | {"lengths": taken.sum(axis=1)}
 
     def put(self, users: NDArray[np.int64], known: dict[str, NDArray[Any]]) -> None:
         """The reverse of `select`."""
-        for name in (*PLACES, *USERS):
-            getattr(self, name)[users] = known[name]
+        for name, array in self._with_empty_places(known):
+            getattr(self, name)[users] = array
 
     def state(self, users: int) -> dict[str, NDArray[Any]]:
-        """All that is known of the first so many users, empty places left out."""
-        taken = self.rows[:users] >= 0
-        state = {name: getattr(self, name)[:users][taken] for name in PLACES}
-        return state | {name: getattr(self, name)[:users] for name in USERS} | {"lengths": taken.sum(axis=1)}
+        """All that is known of the first so many users."""
+        return self.select(slice(users))
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`."""
-        lengths = state["lengths"]
-        taken = np.arange(self.places) < lengths[:, None]
+        for name, array in self._with_empty_places(state):
+            setattr(self, name, array)
+
+    def _with_empty_places(self, known: dict[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
+        taken = np.arange(self.places) < known["lengths"][:, None]
         for name in PLACES:
             array = np.full(taken.shape, -1 if name == "rows" else 0, getattr(self, name).dtype)
-            array[taken] = state[name]
-            setattr(self, name, array)
-        self.mass, self.totals = state["mass"], state["totals"]
+            array[taken] = known[name]
+            yield name, array
+        for name in USERS:
+            yield name, known[name]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]

@@ -146,7 +146,7 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
     """Train one level; the rows that changed, and what was counted."""
     mine = at_level(payload, level)
     vectors, squares = mine["products"].copy(), mine["squares"].copy()
-    places = mine["memory_rows"].shape[1]
+    places = int(payload["pace_whole"][3])
     space = Space(mine["products"].shape[1], 0, level, places)
     space.products.load(mine["products"], mine["squares"])
     space.users.load(mine["users"], mine["user_squares"])
@@ -176,7 +176,7 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
 
 def pace(payload: Arrays, level: int) -> Pace:
     """The settings of the kernels. Where negatives come from a pool, its counts are draws already."""
-    negatives, epochs, user_targets = payload["pace_whole"].tolist()
+    negatives, epochs, user_targets, _ = payload["pace_whole"].tolist()
     rate, tau, power, share = payload["pace"].tolist()
     known = Pace(negatives, rate, tau, epochs, power, share, bool(user_targets), 1)
     return replace(known, power=1.0) if payload[f"level{level}.pooled"][0] else known

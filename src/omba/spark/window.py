@@ -203,19 +203,15 @@ def learn_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def lines(payloads: dict[int, Arrays]) -> pa.Table:
-    """Payloads as lines of a table, a line a piece."""
-    found = [
-        (part, number, piece)
-        for part, payload in payloads.items()
-        for number, piece in enumerate(pieces(to_bytes(payload)))
-    ]
-    parts, numbers, cells = zip(*found, strict=True) if found else ((), (), ())
-    return pa.table(
-        {
-            "part": pa.array(parts, pa.int32()),
-            "piece": pa.array(numbers, pa.int32()),
-            "payload": pa.array(cells, pa.binary()),
-        }
+    """Payloads as lines of a table, a line and a batch a piece: Spark sends a batch as one task, which has a bound."""
+    schema = pa.schema({"part": pa.int32(), "piece": pa.int32(), "payload": pa.binary()})
+    return pa.Table.from_batches(
+        [
+            pa.record_batch([pa.array([part], pa.int32()), pa.array([number], pa.int32()), pa.array([piece])], schema)
+            for part, payload in payloads.items()
+            for number, piece in enumerate(pieces(to_bytes(payload)))
+        ],
+        schema,
     )
 
 
