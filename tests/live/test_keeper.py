@@ -156,17 +156,32 @@ def test_what_goes_wrong_with_an_entry_beside_learning_is_told(baskets, tmp_path
     with pytest.raises(SnapshotError, match="the disk is full"):
         learned(baskets, keeper)
 
-    work = ForkedWork()
+    work = ForkedWork("an entry of the history is missing")
     monkeypatch.setattr("omba.live.forked.log.warning", lambda sentence, *parts: told.append(sentence % parts))
     work.begin(lambda: os.kill(os.getpid(), signal.SIGKILL))
-    work.wait()
+    assert not work.wait()
     assert told == ["an entry of the history is missing: the process that wrote it ended (signal 9)"]
 
 
 def test_what_is_logged_beside_learning_is_logged_once_it_is_waited_for(monkeypatch, caplog):
     monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
-    work = ForkedWork()
+    work = ForkedWork("an entry of the history is missing")
     work.begin(lambda: logging.getLogger("omba").warning("an old entry cannot be read"))
     assert not caplog.messages
     work.wait()
     assert caplog.messages == ["an old entry cannot be read"]
+
+
+def test_a_model_whose_saving_process_dies_is_saved_all_the_same(baskets, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
+    keeper, save, here = Keeper(tmp_path, "month", beside=True), ModelFolder.save, os.getpid()
+
+    def die_elsewhere(folder, model):
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        save(folder, model)
+
+    monkeypatch.setattr(ModelFolder, "save", die_elsewhere)
+    model = learned(baskets, keeper)
+    assert omba.OMBA.load(tmp_path).n_baskets == model.n_baskets == ModelFolder(tmp_path).history.entries[-1].n_baskets
+    assert "the model is saved again: the process that wrote it ended (signal 9)" in caplog.messages

@@ -1,8 +1,9 @@
 """Forked work: what only reads a state is done in a fork of this process, while this one goes on to change it.
 
 A fork sees the state as it was when it began, and costs memory only for what is changed meanwhile. So an entry of the
-history is mined and written by another processor while the next windows are learned. Where there is no second
-processor, or no fork that may be trusted (other systems than Linux), the work is done at once.
+history is mined and written by another processor while the next windows are learned, and at the end the model is saved
+by one while its rules are mined. Where there is no second processor, or no fork that may be trusted (other systems than
+Linux), the work is done at once.
 """
 
 from __future__ import annotations
@@ -23,9 +24,16 @@ Work = Callable[[], None]
 
 
 class ForkedWork:
-    """One piece of work at a time in a fork; what it logs, and what went wrong, is told when it is waited for."""
+    """One piece of work at a time in a fork; what it logs, and what went wrong, is told when it is waited for.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    loss
+        What it means if the process that did it ends on the way, in words: "an entry of the history is missing".
+    """
+
+    def __init__(self, loss: str) -> None:
+        self.loss = loss
         self._child: tuple[int, int] | None = None
 
     def begin(self, work: Work) -> None:
@@ -42,23 +50,24 @@ class ForkedWork:
         os.close(write)
         self._child = pid, read
 
-    def wait(self) -> None:
-        """Back once the work is done; raises what went wrong with it."""
+    def wait(self) -> bool:
+        """Back once the work is done, whether it was; raises what went wrong with it."""
         if self._child is None:
-            return
+            return True
         (pid, read), self._child = self._child, None
         with os.fdopen(read, "rb") as pipe:
             told = pipe.read()
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if status or not told:
             ending = f"signal {-status}" if status < 0 else f"exit status {status}"
-            log.warning("an entry of the history is missing: the process that wrote it ended (%s)", ending)
-            return
+            log.warning("%s: the process that wrote it ended (%s)", self.loss, ending)
+            return False
         found: dict[str, Any] = json.loads(told)
         for level, message in found["notes"]:
             log.log(level, "%s", message)
         if found["error"] is not None:
             raise SnapshotError(found["error"])
+        return True
 
 
 def has_spare_processor() -> bool:
@@ -89,7 +98,7 @@ def _be_the_child(work: Work, write: int) -> None:
         except OmbaError as mistake:
             error = str(mistake)
         except Exception as fault:
-            error = f"the history could not be written ({type(fault).__name__}: {fault})"
+            error = f"it could not be written ({type(fault).__name__}: {fault})"
         with os.fdopen(write, "wb") as pipe:
             pipe.write(json.dumps({"notes": notes.told, "error": error}).encode())
         os._exit(0)

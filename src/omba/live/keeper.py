@@ -17,6 +17,7 @@ from omba.live.forked import ForkedWork
 from omba.model import OMBA
 from omba.rules.layout import places
 from omba.rules.pair_counts import PairCounts
+from omba.rules.rules import Rules
 from omba.store import ModelFolder
 
 SHARE = 20
@@ -48,14 +49,15 @@ class Keeper:
     fresh
         Whether the model takes the place of what the folder held. The old one goes once the new one is first saved.
     beside
-        Whether entries on the way are written by another processor, if there is one, while learning goes on.
+        Whether entries on the way are written by another processor, if there is one, while learning goes on, and the
+        model at the end while its rules are mined.
     """
 
     def __init__(
         self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False, beside: bool = False
     ) -> None:
         self.folder, self.fresh, self.rules, self.beside = ModelFolder(folder), fresh, CurrentRules(), beside
-        self._entry = ForkedWork()
+        self._entry = ForkedWork("an entry of the history is missing")
         self._saved, self._took = -np.inf, 0.0
         self.every = None if every is None else Every.parse(every)
         if self.every is not None and self.every.unit == "baskets":
@@ -82,22 +84,13 @@ class Keeper:
         Only the `last` entry, after which nothing waits to be learned, has a map, and rare and unseen rules in any
         case; the maps of others are drawn when they are asked for, near it.
         """
-        history = self.folder.history
-        entries = history.entries
-        if entries and entries[-1].n_baskets == model.n_baskets:
-            return
-        rules = self.rules.of(model) if last else self.rules.on_the_way(model)
-        if rules is None:
-            return
-        prices = model.prices.means if model.prices.known else None
-        mapped = self._places(model) if last else None
-        history.record(
-            rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
-            prices, mapped, PairCounts.of(model.evidence, len(model.products)),
-        )  # fmt: skip
+        self._write(model, tick, self._mine(model, last))
 
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
         self._entry.wait()
+        if last and self.beside and not self.fresh:
+            self._save_beside(model, tick)
+            return
         begin = monotonic()
         if last or begin - self._saved > SHARE * self._took:
             self.folder.save(model)
@@ -110,6 +103,34 @@ class Keeper:
             self._entry.begin(lambda: self.record(model, tick))
         elif self.every is not None:
             self.record(model, tick, last)
+
+    def _save_beside(self, model: OMBA, tick: int) -> None:
+        """Save the model while its rules are mined; its entry is written once it is saved."""
+        saving = ForkedWork("the model is saved again")
+        saving.begin(lambda: self.folder.save(model))
+        made = None if self.every is None else self._mine(model, last=True)
+        if not saving.wait():
+            self.folder.save(model)
+        self._write(model, tick, made)
+
+    def _mine(self, model: OMBA, last: bool) -> tuple[Rules, NDArray[np.floating] | None] | None:
+        """The rules and the map of an entry; None where nothing was learned since the last one, or no rules."""
+        entries = self.folder.history.entries
+        if entries and entries[-1].n_baskets == model.n_baskets:
+            return None
+        rules = self.rules.of(model) if last else self.rules.on_the_way(model)
+        return None if rules is None else (rules, self._places(model) if last else None)
+
+    def _write(self, model: OMBA, tick: int, made: tuple[Rules, NDArray[np.floating] | None] | None) -> None:
+        """Write an entry of what was mined."""
+        if made is None:
+            return
+        rules, mapped = made
+        prices = model.prices.means if model.prices.known else None
+        self.folder.history.record(
+            rules, model.products, model.product_vectors, model.product_counts, model.n_baskets, tick, model.clock,
+            prices, mapped, PairCounts.of(model.evidence, len(model.products)),
+        )  # fmt: skip
 
     def _span(self, clock: Clock) -> Every:
         """The span on a clock; where days are counted, none is shorter than a day."""
