@@ -7,9 +7,11 @@ that another has, a word counting log(1 + n / names with it). From then on its b
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from math import log1p
 from typing import Any
 from zlib import crc32
 
@@ -31,6 +33,9 @@ COMMON = 200
 """A word in more names than this tells of no thing, and is not looked up."""
 
 Rows = NDArray[np.int64]
+Codes = tuple[int, ...]
+"""The words of a name, as numbers."""
+_NONE: array[int] = array("q")
 
 
 class Namesakes:
@@ -50,8 +55,10 @@ class Namesakes:
     def __init__(self) -> None:
         self._rows: list[int] = []
         self._words: list[int] = []
-        self._with: dict[int, list[int]] = {}
-        self._same: dict[tuple[int, ...], list[int]] = {}
+        self._with: dict[int, array[int]] = {}
+        self._same: dict[Codes, list[int]] = {}
+        self._shares = np.zeros(0)
+        """Zeros, in which the shares of known rows are added up."""
         self._attributes: pa.Table | None = None
         self._names: dict[str, str] = {}
         """What the products in the attributes are called, read once for as long as they stay the same."""
@@ -70,51 +77,61 @@ class Namesakes:
         """Move new rows, from `first` on, to where those with names like theirs are, and remember their names."""
         known = {name: _codes(name) for name in dict.fromkeys(names) if name}
         described = [(first + place, known[name]) for place, name in enumerate(names) if name and known[name]]
-        if self._with:
+        if self._with and described:
             # Many products of a window have the words of another one.
-            starts = {
-                codes: self._start(table, codes, first) for codes in dict.fromkeys(codes for _, codes in described)
-            }
-            for row, codes in described:
-                start = starts[codes]
-                if start is not None:
-                    table.vectors[row] += start
+            distinct = {codes: place for place, codes in enumerate(dict.fromkeys(codes for _, codes in described))}
+            starts = self._starts(table, list(distinct), first)
+            table.vectors[[row for row, _ in described]] += starts[[distinct[codes] for _, codes in described]]
         for row, codes in described:
             self._add(row, codes)
 
-    def _start(self, table: VectorTable, codes: tuple[int, ...], known: int) -> NDArray[np.float32] | None:
-        """The mean of the known rows with names like these words; None where there are none."""
-        near, shares = self._find(codes, known)
-        if not len(near):
-            return None
-        weights = (shares**2 / np.sum(shares**2)).astype(np.float32)
-        return np.asarray(weights @ table.vectors[near])
+    def _starts(self, table: VectorTable, wanted: Sequence[Codes], known: int) -> NDArray[np.float32]:
+        """The mean of the known rows with names like each of these words; 0 where there are none."""
+        near, weights = np.zeros((len(wanted), NEAREST), np.int64), np.zeros((len(wanted), NEAREST), np.float32)
+        for place, codes in enumerate(wanted):
+            same = self._same.get(codes, ())
+            if len(same) == NEAREST:
+                near[place], weights[place] = same, 1 / NEAREST
+            else:
+                rows, shares = self._find(codes, known)
+                # No row is near where the sum is 0.
+                near[place, : len(rows)], weights[place, : len(rows)] = rows, shares**2 / np.sum(shares**2)
+        starts = np.zeros((len(wanted), table.vectors.shape[1]), np.float32)
+        for number in range(NEAREST):
+            starts += weights[:, number, None] * table.vectors[near[:, number]]
+        return starts
 
-    def _find(self, codes: tuple[int, ...], known: int) -> tuple[Rows, NDArray[np.float64]]:
+    def _find(self, codes: Codes, known: int) -> tuple[Rows, NDArray[np.float64]]:
         """The known rows with the highest shares of these words, best first, and the shares."""
-        same = self._same.get(codes, [])
-        if len(same) == NEAREST:
-            return np.array(same), np.ones(NEAREST)
-        having = [self._with.get(code, []) for code in codes]
-        worth = np.log1p([known / (1 + len(rows)) for rows in having])
-        useful = [(rows, weight) for rows, weight in zip(having, worth, strict=True) if 0 < len(rows) <= COMMON]
+        having = [self._with.get(code, _NONE) for code in codes]
+        worth = [log1p(known / (1 + len(rows))) for rows in having]
+        useful = [
+            (np.frombuffer(rows, np.int64), weight)
+            for rows, weight in zip(having, worth, strict=True)
+            if 0 < len(rows) <= COMMON
+        ]
         if not useful:
             return np.empty(0, np.int64), np.empty(0)
-        found, where = np.unique(np.concatenate([np.array(rows) for rows, _ in useful]), return_inverse=True)
-        each = np.repeat([weight for _, weight in useful], [len(rows) for rows, _ in useful])
-        shares = np.bincount(where, each).astype(np.float64) / worth.sum()
-        best = np.argsort(-shares, kind="stable")[:NEAREST]
-        best = best[shares[best] >= LEAST]
-        return found[best], shares[best]
+        if len(self._shares) < known:
+            self._shares = np.zeros(2 * known)
+        for rows, weight in useful:
+            self._shares[rows] += weight
+        met = np.concatenate([rows for rows, _ in useful])
+        shares = self._shares[met] / sum(worth)
+        self._shares[met] = 0
+        enough = shares >= LEAST
+        found, first = np.unique(met[enough], return_index=True)
+        best = np.argsort(-shares[enough][first], kind="stable")[:NEAREST]
+        return found[best], shares[enough][first][best]
 
-    def _add(self, row: int, codes: tuple[int, ...]) -> None:
+    def _add(self, row: int, codes: Codes) -> None:
         same = self._same.setdefault(codes, [])
         if len(same) < NEAREST:
             same.append(row)
         for code in codes:
             self._rows.append(row)
             self._words.append(code)
-            self._with.setdefault(code, []).append(row)
+            self._with.setdefault(code, array("q")).append(row)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What is needed to go on: each word of a name, as a number, beside the row of its product."""
@@ -128,7 +145,7 @@ class Namesakes:
             self._add(int(rows[first]), tuple(codes[first:after]))
 
 
-def _codes(name: str) -> tuple[int, ...]:
+def _codes(name: str) -> Codes:
     """The words that say what a product is, as numbers, each once, in their order; colours and sizes only tell variants
     of it apart."""
     codes = (_code(word) for word in words(name))
