@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import socket
 import time
 from contextlib import ExitStack, suppress
@@ -14,7 +15,7 @@ from omba.live import Inbox
 from omba.service.http import protocol
 from omba.service.http.limits import Limits
 from omba.service.http.tokens import Tokens
-from omba.service.state import resident
+from omba.service.state import held_memory
 from omba.service.views.rule_key import key_of
 from patience import PATIENCE, wait_until
 from serving import learn, served
@@ -332,7 +333,7 @@ def test_health_is_answered_to_a_client_that_asked_too_much_of_the_rest(tmp_path
 def test_the_bodies_of_all_requests_together_are_bounded(tmp_path, inbox):
     limits = Limits(bodies=4 * 2**20, body=2**20)
     with served(tmp_path, inbox, limits=limits) as client, ExitStack() as ends:
-        before = resident()
+        before = held_memory(os.getpid())
         held = [ends.enter_context(connect(client)) for _ in range(40)]
         codes = []
         for one in held:
@@ -343,7 +344,7 @@ def test_the_bodies_of_all_requests_together_are_bounded(tmp_path, inbox):
                 codes.append(one.recv(4096).split()[1])
             except TimeoutError:
                 codes.append(b"held")
-        assert resident() - before < 40 * 2**20
+        assert held_memory(os.getpid()) - before < 40 * 2**20
         wait_until(lambda: client.post("/baskets", json=BASKET).status_code == 202)
         assert client.get("/health").status_code == 200
 

@@ -42,7 +42,7 @@ def test_headers_come_back_as_they_were():
 def test_answers_find_their_questions_and_a_retired_process_goes_once_it_has_answered():
     async def ask():
         wire, lost = Wire(1_000_000), []
-        connection = Connection(lost.append)
+        connection = Connection(1, lost.append)
         asked = []
         wire.other = FrameProtocol(lambda *frame: asked.append(frame), lambda: None)
         connection.protocol.connection_made(wire)
@@ -61,7 +61,7 @@ def test_answers_find_their_questions_and_a_retired_process_goes_once_it_has_ans
 def test_what_a_process_was_asked_when_it_ended_is_told_to_whoever_waits():
     async def ask():
         lost = []
-        connection = Connection(lost.append)
+        connection = Connection(1, lost.append)
         connection.protocol.connection_made(Wire(10))
         connection.protocol.transport.other = FrameProtocol(lambda *_: None, lambda: None)
         waiting = asyncio.ensure_future(connection.ask({}, b""))

@@ -15,9 +15,12 @@ import pytest
 
 from omba.cli import run
 from omba.errors import OmbaError
+from omba.service.answerer import FORKS
+from omba.service.answering import Answering
+from omba.service.launch import can_fork
 from omba.service.server import ServerPlan, bind_socket
-from patience import PATIENCE
-from serving import WORLD, learn
+from patience import PATIENCE, wait_until
+from serving import WORLD, learn, served
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
 LEARNER, ANSWERER = "omba.live", "omba.service.answerer"
@@ -184,14 +187,41 @@ def test_questions_are_answered_whichever_process_ends_and_none_outlives_the_ser
         (maker,) = children(service.process.pid, ANSWERER)
         for one in children(maker, ANSWERER):
             os.kill(one, signal.SIGKILL)
-        assert service.client.post("/rank", json=asked).json() == told
+        wait_until(lambda: service.client.post("/rank", json=asked).json() == told)
         os.kill(maker, signal.SIGKILL)
         second = another(service.process.pid, ANSWERER, maker)
-        assert service.client.post("/rank", json=asked).json() == told
+        wait_until(lambda: service.client.post("/rank", json=asked).json() == told)
         service.until(lambda _: children(second, ANSWERER))
         answering = children(second, ANSWERER)
         service.stop(signal.SIGKILL)
         assert all(map(gone, [second, *answering]))
+
+
+@pytest.mark.skipif(not can_fork(), reason="only where what answers is a process of its own")
+def test_a_process_that_hangs_is_told_and_replaced(tmp_path, monkeypatch):
+    learn(tmp_path)
+    monkeypatch.setattr("omba.service.answering.LIMIT", 1.0)
+    monkeypatch.setattr("omba.service.state.held_memory", lambda process: process)
+    source, hanging = Answering(tmp_path), set()
+
+    def ask_with_all_hanging():
+        for one in source.pids[1:]:
+            os.kill(one, signal.SIGSTOP)
+            hanging.add(one)
+        return client.get("/rank")
+
+    with served(tmp_path, source=source) as client:
+        maker, *answering = source.pids
+        assert len(answering) == FORKS
+        assert client.get("/status").json()["memory"] >= os.getpid() + maker, "of all processes"
+        # Others may take their place right then, since the state was made ready.
+        wait_until(lambda: (told := ask_with_all_hanging()).status_code == 503 and "answer within 1 s" in told.text)
+        wait_until(lambda: client.get("/rank").status_code == 200)
+        assert source.pids[0] == maker
+        assert not hanging & set(source.pids)
+        assert all(map(gone, hanging))
+        ask_with_all_hanging()
+    assert all(map(gone, hanging)), "also those that hang when the service ends"
 
 
 def test_baskets_without_a_time_are_of_now_and_one_folder_has_one_learner(tmp_path):

@@ -1,13 +1,13 @@
-"""Answerer: the process that reads each new state, makes it ready, and then forks one that answers from it.
+"""Answerer: the process that reads each new state, makes it ready, and then forks those that answer from it.
 
 What answers shares the ready state with what made it, page by page, and has its interpreter to itself: nothing of
-reading and making ready, seconds of a processor's time in a large shop, is done where a request waits. The one before
-it ends once it has answered what it was asked. Making ready goes on in a thread of low priority; the fork is made by
+reading and making ready, seconds of a processor's time in a large shop, is done where a request waits. Those before
+end once they have answered what they were asked. Making ready goes on in a thread of low priority; forks are made by
 the first thread, whose priority is the usual one, since a process may not raise it again.
 
 Orders come as lines on standard input, which is closed when the service ends: first the folder and where sockets go as
-JSON, then `again` for another fork of the same state. What is told goes to standard output, JSON a line: the socket at
-which a new state answers with its summary, or why the newest cannot be read.
+JSON, then `again` for other forks of the same state, or `end` and a number for a fork that hangs. What is told goes to
+standard output, JSON a line: the sockets at which a new state answers, with its summary, or why it cannot be read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 
@@ -41,8 +41,18 @@ NICE = 10
 SWITCH = 0.0001
 """Seconds after which a thread lets others run, a fiftieth of Python's own. With four connections 99 in 100 suggestions
 took 25.5 ms and pages 41.8; 27.9 and 51.0 with 0.5 ms, 34.8 and 56.8 with 5 ms (one run of each)."""
+FORKS = min(2, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else 1
+"""Processes that answer from a state. Each answers one question after another: threads of one interpreter would make
+each other slower than that."""
 PATIENCE = 60.0
 """Seconds after which a fork that nobody has asked for anything ends."""
+
+
+class Order(NamedTuple):
+    """`again` for other forks, or `end` with the number of one that hangs; without a number all is over."""
+
+    name: str
+    pid: int | None = None
 
 
 class Answerer:
@@ -60,21 +70,43 @@ class Answerer:
 
     def __init__(self, published: Published, app: FastAPI, place: Path) -> None:
         self.published, self.app, self.place, self.forks = published, app, place, 0
-        self.wanted: queue.Queue[threading.Event | None] = queue.Queue()
+        self.running: set[int] = set()
+        # A fork has every lock that another thread held, and nobody to release it: so none is made while a state is
+        # being made ready, when properties, imports and the compiler hold locks.
+        self.working = threading.Lock()
+        self.wanted: queue.Queue[threading.Event | Order] = queue.Queue()
 
     def run(self) -> None:
-        """Fork whenever a new state is ready, or another fork is asked for."""
+        """Fork whenever a new state is ready, or other forks are asked for."""
         threading.Thread(target=self._obey, daemon=True).start()
         self.fork()
         threading.Thread(target=self._prepare, daemon=True).start()
         while True:
-            forked = self.wanted.get()
-            self.fork()
-            if forked is not None:
-                forked.set()
+            wanted = self.wanted.get()
+            self.running = {pid for pid in self.running if os.waitpid(pid, os.WNOHANG)[0] == 0}
+            if isinstance(wanted, Order) and wanted.name == "end":
+                self._end(wanted.pid)
+            elif isinstance(wanted, Order):
+                with self.working:
+                    self.fork()
+            else:
+                self.fork()
+                wanted.set()
+
+    def _end(self, pid: int | None) -> None:
+        """End a fork that hangs; with no number, all of them, and this process."""
+        # One that has ended keeps its number until it was waited for, so that no other process can be meant.
+        for one in self.running if pid is None else self.running & {pid}:
+            os.kill(one, signal.SIGKILL)
+        if pid is None:
+            os._exit(0)
 
     def fork(self) -> None:
-        """Have a new process answer from the state that is ready."""
+        """Have new processes answer from the state that is ready."""
+        processes = [self._fork() for _ in range(FORKS)]
+        tell({"processes": processes, "summary": asdict(self.published.summary), "error": self.published.error})
+
+    def _fork(self) -> dict[str, Any]:
         door = socket.socket(socket.AF_UNIX)
         where = self.place / str(self.forks)
         door.bind(str(where))
@@ -87,30 +119,33 @@ class Answerer:
                 os._exit(1)
         door.close()
         self.forks += 1
-        summary = asdict(self.published.summary)
-        tell({"socket": str(where), "pid": pid, "summary": summary, "error": self.published.error})
+        self.running.add(pid)
+        return {"socket": str(where), "pid": pid}
 
     def _obey(self) -> None:
         """Do what standard input says; with its end, end."""
-        for _ in sys.stdin.buffer:
-            self.wanted.put(None)
-        os._exit(0)
+        for line in sys.stdin.buffer:
+            name, *number = line.decode().split()
+            self.wanted.put(Order(name, *map(int, number)))
+        self.wanted.put(Order("end"))
 
     def _prepare(self) -> None:
         """Make each new state ready, the first one to its end before any other."""
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        pause, told = threading.Event(), self.published.error
-        changed = self.published.complete()
+        pause, told, first = threading.Event(), self.published.error, True
         while True:
+            with self.working:
+                changed = self.published.complete() if first else self.published.look()
+                if changed:
+                    warm_up(self.app)
             if changed:
-                warm_up(self.app)
                 self._hand_over()
             if self.published.error != told:
                 told = self.published.error
                 if told is not None:
                     tell({"error": told})
+            first = False
             pause.wait(PAUSE)
-            changed = self.published.look()
 
     def _hand_over(self) -> None:
         # What is there for good is not looked through for garbage again, and its pages stay shared.
@@ -138,8 +173,9 @@ def warm_up(app: FastAPI) -> None:
 
 
 def tell(facts: dict[str, Any]) -> None:
-    """A line to the service."""
-    os.write(1, json.dumps(facts).encode() + b"\n")
+    """A line to the service, as long as there is one."""
+    with suppress(BrokenPipeError):
+        os.write(1, json.dumps(facts).encode() + b"\n")
 
 
 def serve(app: FastAPI, door: socket.socket) -> None:
@@ -148,6 +184,7 @@ def serve(app: FastAPI, door: socket.socket) -> None:
     for standard in (0, 1):
         os.dup2(null, standard)
     sys.setswitchinterval(SWITCH)
+    app.state.service.turns = None
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(app, door))
     os._exit(0)
@@ -218,7 +255,6 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         # The service ends it.
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     line = sys.stdin.buffer.readline()
     if not line:
         return

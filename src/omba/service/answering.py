@@ -40,6 +40,8 @@ OWN = frozenset({"/", BASKETS, "/health", "/metrics", "/status", "/openapi.json"
 """What the web process answers itself, beside the files of the dashboard."""
 PATIENCE = 20.0
 """Seconds that a question waits for a process that can answer it."""
+LIMIT = 30.0
+"""Seconds that an answer may take."""
 TRIES = 3
 """Processes that a question is asked of, should they end under it."""
 GRACE = 5.0
@@ -49,8 +51,9 @@ GRACE = 5.0
 class Connection:
     """A process that answers from one state, and what it was asked."""
 
-    def __init__(self, lost: Any) -> None:
+    def __init__(self, pid: int, lost: Any) -> None:
         self.asked: dict[int, asyncio.Future[tuple[Facts, bytes]]] = {}
+        self.pid, self.answers = pid, 0
         self.retired, self._lost, self._number = False, lost, 0
         self.protocol = FrameProtocol(self._take, self._end)
 
@@ -79,6 +82,7 @@ class Connection:
             self.protocol.close()
 
     def _take(self, number: int, facts: Facts, body: bytes) -> None:
+        self.answers += 1
         future = self.asked.get(number)
         if future is not None and not future.done():
             future.set_result((facts, body))
@@ -104,8 +108,8 @@ class Answering:
     def __init__(self, folder: str | PathLike[str], child: subprocess.Popen[bytes] | None = None) -> None:
         self.folder = ModelFolder(folder)
         self.error: str | None = None
-        self.summary, self.pid = Summary(), 0
-        self._current: Connection | None = None
+        self.summary = Summary()
+        self._current: list[Connection] = []
         self._changed = asyncio.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets = Path(tempfile.mkdtemp(prefix="omba-"))
@@ -128,8 +132,8 @@ class Answering:
     def stop(self) -> None:
         """Have all of its processes end."""
         self._stop.set()
-        if self._current is not None:
-            self._current.retire()
+        for connection in self._current:
+            connection.retire()
         with suppress(OSError), self._child as child:
             assert child.stdin is not None
             child.stdin.close()
@@ -143,21 +147,36 @@ class Answering:
         """The answer to a request."""
         for _ in range(TRIES):
             connection = await self._connection(PATIENCE)
-            with suppress(ConnectionError):
-                return await connection.ask(facts, body)
+            before = connection.answers
+            try:
+                async with asyncio.timeout(LIMIT):
+                    return await connection.ask(facts, body)
+            except ConnectionError:
+                continue
+            except TimeoutError:
+                if connection.answers == before:
+                    # Not this question alone: it has not answered any other either.
+                    log.warning("what answers (%d) hangs: it is ended", connection.pid)
+                    self._order(self._child, f"end {connection.pid}")
+                raise StoreError(f"there was no answer within {LIMIT:g} s: ask again, or for less") from None
         raise StoreError("what answers has ended again and again, and the server's log may tell why: ask again shortly")
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes that make states ready and answer from them."""
+        return [self._child.pid, *(connection.pid for connection in self._current)]
+
     async def _connection(self, patience: float | None) -> Connection:
-        """The process that answers now, which may have to be waited for."""
-        if self._current is None:
+        """The process to ask now, the one with the fewest questions; it may have to be waited for."""
+        if not self._current:
             try:
                 async with asyncio.timeout(patience), self._changed:
-                    await self._changed.wait_for(lambda: self._current is not None or self._stop.is_set())
+                    await self._changed.wait_for(lambda: self._current or self._stop.is_set())
             except TimeoutError:
                 raise StoreError("nothing answers here yet: ask again shortly") from None
-        if self._current is None:
+        if not self._current:
             raise StoreError("this service is ending")
-        return self._current
+        return min(self._current, key=lambda connection: len(connection.asked))
 
     # The process that makes states ready.
 
@@ -193,32 +212,41 @@ class Answering:
 
     async def _hear(self, told: Facts) -> None:
         async with self._switching:
-            if "socket" in told:
+            if "processes" in told:
                 await self._switch(told)
             self.error = told["error"]
 
     async def _switch(self, told: Facts) -> None:
-        """Ask the process of a new state from now on."""
+        """Ask the processes of a new state from now on."""
         assert self._loop is not None
-        connection = Connection(self._replace)
-        try:
-            await self._loop.create_unix_connection(lambda: connection.protocol, told["socket"])
-        except OSError:
+        connections = [await self._connect(**process) for process in told["processes"]]
+        if any(connection.protocol.transport is None for connection in connections):
             # It has ended already, and the process that made it does so too, or makes another.
+            for connection in connections:
+                connection.retire()
             self._order(self._child, "again")
             return
-        Path(told["socket"]).unlink(missing_ok=True)
-        before, self._current = self._current, connection
-        self.summary, self.pid = Summary(**told["summary"]), told["pid"]
-        if before is not None:
-            before.retire()
+        before, self._current = self._current, connections
+        self.summary = Summary(**told["summary"])
+        for connection in before:
+            connection.retire()
+            # By then it has answered all there was, unless it hangs.
+            self._loop.call_later(LIMIT + GRACE, self._order, self._child, f"end {connection.pid}")
         async with self._changed:
             self._changed.notify_all()
 
+    async def _connect(self, socket: str, pid: int) -> Connection:
+        assert self._loop is not None
+        connection = Connection(pid, self._replace)
+        with suppress(OSError):
+            await self._loop.create_unix_connection(lambda: connection.protocol, socket)
+        Path(socket).unlink(missing_ok=True)
+        return connection
+
     def _replace(self, connection: Connection) -> None:
-        if connection is self._current and not self._stop.is_set():
+        if connection in self._current and not self._stop.is_set():
             log.warning("what answered has ended: another takes its place")
-            self._current = None
+            self._current = [one for one in self._current if one is not connection]
             self._order(self._child, "again")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,7 @@ class Service:
     inbox: Inbox | None = None
     metrics: Metrics = field(default_factory=Metrics)
     group_commit: GroupCommit | None = field(init=False)
-    turns: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(TURNS))
+    turns: CapacityLimiter | None = field(default_factory=lambda: CapacityLimiter(TURNS))
 
     def __post_init__(self) -> None:
         self.group_commit = None if self.inbox is None else GroupCommit(self.inbox)
@@ -56,7 +57,9 @@ class Service:
         return self.source
 
     async def in_turn(self, work: Callable[[], T]) -> T:
-        """What a thread makes of a short piece of work, a few at a time."""
+        """What a thread makes of a short piece of work, a few at a time; without turns it is done at once."""
+        if self.turns is None:
+            return work()
         return await to_thread.run_sync(work, limiter=self.turns)
 
     def facts(self) -> dict[str, Any]:
@@ -81,7 +84,7 @@ class Service:
             "users": held.users,
             "rules": held.rules,
             "pairs": held.pairs,
-            "memory": resident() + (0 if isinstance(self.source, Published) else resident(self.source.pid)),
+            "memory": sum(map(held_memory, [os.getpid(), *self.source.pids])),
         }
 
     def health(self) -> dict[str, Any]:
@@ -121,11 +124,11 @@ class Service:
         return round(self.inbox.oldest(self.inbox.accepted - facts["baskets_unread"]), 3)
 
 
-def resident(process: str | int = "self") -> int:
-    """Bytes of memory a process holds; 0 where the system does not tell."""
+def held_memory(process: int) -> int:
+    """Bytes of memory a process holds, of what it shares with others its part; 0 where the system does not tell."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
+        return int(re.findall(r"^Pss: *(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M)[0]) * 1024
+    except (OSError, IndexError):
         return 0
 
 

@@ -30,7 +30,7 @@ GAUGES = {
     "products": ("gauge", "Products known."),
     "users": ("gauge", "Users known."),
     "rules": ("gauge", "Rules published."),
-    "memory": ("gauge", "Bytes of memory that the web process and the one that answers hold."),
+    "memory": ("gauge", "Bytes of memory that the service holds, all but the learner."),
 }
 
 UNITS = {"memory": "_bytes", "oldest_waiting": "_seconds", "heartbeat": "_seconds"}

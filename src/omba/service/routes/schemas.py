@@ -340,7 +340,9 @@ class Status(Strict):
     users: int
     rules: int
     pairs: int
-    memory: int = Field(description="Bytes of memory the web process holds.")
+    memory: int = Field(
+        description="Bytes of memory that the processes that take requests, make states ready and answer hold together."
+    )
     clock: Literal["none", "day", "datetime"]
     history: list[KeptWindow]
     settings: dict[str, Any]

@@ -74,6 +74,11 @@ class Published:
             self.stop()
 
     @property
+    def pids(self) -> list[int]:
+        """Processes beside this one that answer from it: none."""
+        return []
+
+    @property
     def summary(self) -> Summary:
         """The present state in figures."""
         return Summary.of(self.view, self.past)
