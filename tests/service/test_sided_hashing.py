@@ -1,13 +1,19 @@
-"""Hash tables with sides at hand against the same tables without."""
+"""Pages by what is made ready with a state against the plain way: hash tables with sides, columns of pairs by row."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from omba.rules import Hashing
+from omba.rules.rule_columns import RELATION, SEASON
+from omba.rules.worth import WORTH
 from omba.service.routes.products import page
 from omba.service.views.published import Published
 from omba.service.views.sided_hashing import SidedHashing
 from serving import learn
+
+ON_PRODUCTS = ("price", SEASON, *WORTH, *RELATION)
 
 
 @pytest.mark.parametrize(("F", "H"), [(1, 3), (4, 64), (11, 70), (5, 200)])
@@ -35,3 +41,16 @@ def test_a_page_is_the_same_before_and_after_its_state_is_made_ready(tmp_path):
 
     assert isinstance(published.view.pair_index.tables, SidedHashing)
     assert [page(published.view, published.past, str(label)) for label in model.products[:40]] == before
+
+
+def test_the_columns_of_pairs_are_those_that_a_table_of_rules_works_out(tmp_path):
+    learn(tmp_path)
+    view = Published(tmp_path).view
+    near = np.arange(60)
+    for row in (1, 7, 30):
+        made = view.pair_index.of_product(row, near[near != row], 20)
+        plain = replace(made, given={name: made.given[name] for name in made.given if name not in ON_PRODUCTS})
+        assert len(made) > 20
+        for name in ON_PRODUCTS:
+            assert made.column(name).tolist() == pytest.approx(plain.column(name).tolist(), nan_ok=True), name
+            assert made.column(name).dtype == plain.column(name).dtype

@@ -17,6 +17,7 @@ from omba.rules.from_model import mining_input
 from omba.rules.nearest import cosines, scales_of
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
+from omba.service.views.pair_columns import with_pair_columns
 from omba.service.views.sided_hashing import SidedHashing
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class PairIndex:
         pairs = self._candidates(np.full(len(both), row), both, counts, scope)
         pairs = pairs.best(given, DEFAULT_ORDER, len(pairs))
         chosen = np.append(np.flatnonzero(pairs.seen)[:n], np.flatnonzero(~pairs.seen)[:n])
-        return build_table(given, [pairs.take(chosen)], self.tables, adjust=False)
+        return with_pair_columns(build_table(given, [pairs.take(chosen)], self.tables, adjust=False))
 
     def rule(self, antecedent: int, consequent: int) -> Rules:
         """One pair as a rule, this way round."""
