@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import omba
-from omba.cli import run
+from omba.cli import COMMANDS, app, run
 from omba.settings import SETTINGS
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
@@ -423,6 +423,23 @@ def test_without_a_command_there_is_help(capsys):
 
     said = capsys.readouterr().out
     assert all(name in said for name in ("demo", "learn", "rules", "explain", "similar", "rank", "diff", "evaluate"))
+
+
+def test_each_command_alone_has_the_help_that_it_has_among_all(capsys):
+    for name in COMMANDS:
+        assert run([name, "--help"]) == 0
+        alone = capsys.readouterr().out
+        app([name, "--help"], prog_name="omba", standalone_mode=False)
+        assert capsys.readouterr().out == alone
+        assert alone.split()[:3] == ["Usage:", "omba", name]
+
+
+def test_a_rank_does_not_wait_for_pandas(model):
+    asked = "import sys; from omba.cli import run; run(sys.argv[1:]); print('pandas' in sys.modules)"
+    given = ["rank", "--model", str(model), "--basket", str(omba.OMBA.load(model).products[0])]
+    done = subprocess.run([sys.executable, "-c", asked, *given], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split()[-1] == "False"
 
 
 def test_the_installed_command_tells_its_version_and_refuses_nonsense():

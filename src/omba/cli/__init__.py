@@ -2,69 +2,51 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from omba.cli.ask import rank, similar
-from omba.cli.backup import backup, restore
-from omba.cli.bundles import bundles
-from omba.cli.check import check
-from omba.cli.coming_up import coming_up
-from omba.cli.demo import demo
-from omba.cli.diff import diff
-from omba.cli.doctor import doctor
-from omba.cli.evaluate import evaluate
-from omba.cli.families import families
-from omba.cli.itemsets import itemsets
-from omba.cli.learn import learn
-from omba.cli.next import next_basket
-from omba.cli.prices import prices
-from omba.cli.relations import complements, substitutes
-from omba.cli.report import report
-from omba.cli.reproduce import reproduce
-from omba.cli.rules import explain, rules
-from omba.cli.serve import serve, token
-from omba.cli.truth import truth
 from omba.errors import OmbaError
 from omba.terminal import notes, say
 
 __all__ = ["app", "main", "run"]
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for command in (
-    demo,
-    check,
-    itemsets,
-    learn,
-    rules,
-    families,
-    bundles,
-    coming_up,
-    substitutes,
-    complements,
-    prices,
-    explain,
-    similar,
-    rank,
-    next_basket,
-    diff,
-    report,
-    evaluate,
-    truth,
-    reproduce,
-    serve,
-    token,
-    doctor,
-    backup,
-    restore,
-):
-    app.command("next" if command is next_basket else None)(command)
+COMMANDS = {
+    "demo": "demo", "check": "check", "itemsets": "itemsets", "learn": "learn", "rules": "rules",
+    "families": "families", "bundles": "bundles", "coming-up": "coming_up", "substitutes": "relations",
+    "complements": "relations", "prices": "prices", "explain": "rules", "similar": "ask", "rank": "ask", "next": "next",
+    "diff": "diff", "report": "report", "evaluate": "evaluate", "truth": "truth", "reproduce": "reproduce",
+    "serve": "serve", "token": "serve", "doctor": "doctor", "backup": "backup", "restore": "backup",
+}  # fmt: skip
+"""The module of each command, in the order of the help; only that of the command that is run is read."""
 
 
-@app.callback(invoke_without_command=True)
+@lru_cache
+def make_app(*names: str) -> typer.Typer:
+    """An app of some of the commands."""
+    made = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    made.callback(invoke_without_command=True)(omba)
+    for name in names:
+        function = "next_basket" if name == "next" else name.replace("-", "_")
+        made.command(name)(getattr(import_module(f"omba.cli.{COMMANDS[name]}"), function))
+    return made
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`, with all commands, when it is first asked for."""
+    if name != "app":
+        raise AttributeError(f"module 'omba.cli' has no attribute {name!r}")
+    return make_app(*COMMANDS)
+
+
 def omba(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Tell the version and stop.")] = False,
@@ -80,14 +62,23 @@ def omba(
 
 def main() -> None:
     """The entry point of the `omba` command."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        sys.exit(status)
+    # Taking apart all that was imported takes as long as an answer; the system does it at once.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status: 0, 2 for a mistake, 130 where it was interrupted."""
+    chosen = make_app(arguments[0]) if arguments and arguments[0] in COMMANDS else make_app(*COMMANDS)
     with notes():
         try:
-            return app(args=_complete(arguments), prog_name="omba", standalone_mode=False) or 0
+            return chosen(args=_complete(arguments), prog_name="omba", standalone_mode=False) or 0
         except typer.TyperException as error:
             context = getattr(error, "ctx", None)
             command = context.command_path if context else "omba"

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from omba.cli.sources import ColumnOptions
 from omba.errors import SettingError
 from omba.settings import SETTINGS, Setting, Value
 
@@ -75,6 +74,9 @@ def with_columns(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def gather(**given: Any) -> None:
+        # Not for commands that read no sales, which would wait for it.
+        from omba.cli.sources import ColumnOptions
+
         command(columns=ColumnOptions(**{role: given.pop(role) for role in COLUMNS}), **given)
 
     return _declare(gather, [*own, *options])

@@ -252,7 +252,9 @@ class Catalogue:
         known = np.flatnonzero((places >= 0) & (places < len(self)))
         source = np.full(len(self), -1, np.int64)
         source[places[known]] = known
-        take = pa.array(source, mask=source < 0)
+        # Made of its buffers: `pa.array` would first bring in pandas, which takes longer than a small model.
+        there = pa.py_buffer(np.packbits(source >= 0, bitorder="little"))
+        take = pa.Array.from_buffers(pa.int64(), len(source), [there, pa.py_buffer(source)])
         columns = {}
         for name in self.attributes.column_names:
             column = self.attributes[name].combine_chunks()

@@ -17,7 +17,6 @@ from omba.rules.mine import MiningOptions, mine
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.rules import Rules
-from omba.sources import as_baskets
 
 if TYPE_CHECKING:
     from omba.model import OMBA
@@ -84,9 +83,16 @@ def mine_rules(
         raise TypeError(f"mine_rules has no option {min(unknown)!r}{nearest(min(unknown), known)}")
     if not hasattr(model, "product_vectors"):
         raise InputError(f"mine_rules needs a model, and {shorten(model)} is none: give an omba.OMBA that has learned")
-    given = mining_input(model, None if evidence is None else as_baskets(evidence))
+    given = mining_input(model, None if evidence is None else _as_baskets(evidence))
     where = scope_of_families(where, within_families, preset)
     return mine(given, top, preset, sort=sort, where=where, antecedents=antecedents, min_count=min_count, **options)
+
+
+def _as_baskets(evidence: BasketsLike) -> Baskets:
+    # Where nothing is counted anew nothing is read, and reading takes a while to import.
+    from omba.sources import as_baskets
+
+    return as_baskets(evidence)
 
 
 def coming_up(model: OMBA, weeks: int = WEEKS, top: int = 20) -> ComingUp:
