@@ -75,6 +75,18 @@ def test_few_spellings_are_remembered_of_a_product() -> None:
     assert known.table["name"].to_pylist() == ["name 49"]
 
 
+def test_a_name_met_once_is_a_vote_though_it_is_not_written_down() -> None:
+    known = Descriptions()
+    known.add(pa.table({"product": [1, 2], "name": ["TEA", "POT"]}))
+    assert known.vote_table().num_rows == 0
+    again = Descriptions()
+    again.load(known.table, known.vote_table())
+    for each in (known, again):
+        each.add(pa.table({"product": [1], "name": ["CHAI"]}))
+        assert each.conflicts() == 1
+        assert set(each.votes["1", "name"]) == {"TEA", "CHAI"}
+
+
 def test_categories_add_up_too_and_new_products_find_theirs() -> None:
     first = pa.table({"basket": [1, 1, 2, 2], "product": ["a", "b", "c", "d"], "category": ["x", "x", "y", "y"]})
     second = pa.table({"basket": [3, 3], "product": ["a", "b"], "description": ["TEA", "POT"]})

@@ -67,7 +67,8 @@ class Descriptions:
         self.rows: dict[str, dict[str, Any]] = {}
         """The columns of each product, by the text of its label."""
         self.votes: dict[tuple[str, str], dict[str, float]] = {}
-        """The weight of each value that a product has in a column."""
+        """The weight of each value that a product has in a column; a value that was met once, and alone, is in the row
+        only."""
         self.types: dict[str, pa.DataType] = {}
 
     def add(self, attributes: pa.Table, votes: pa.Table | None = None, meaning: Meaning = lambda label: label) -> None:
@@ -106,11 +107,10 @@ class Descriptions:
                     empty[value] = is_nothing(value)
                 if empty[value]:
                     continue
-                counted = (label, column) in voted
-                if not counted and (product, column) not in self.votes:
-                    self.votes[product, column], row[column] = {value: 1.0}, value
-                    continue
-                if not counted:
+                if (label, column) not in voted:
+                    if column not in row:
+                        row[column] = value
+                        continue
                     self._count(product, column, {value: 1.0}, 1)
             row[column] = self._winner(product, column, value)
 
@@ -131,12 +131,19 @@ class Descriptions:
     def _count(self, product: str, column: str, found: Mapping[str, float], rows: int) -> None:
         """Let what was known fade by so many rows, add what is new, and keep the few strongest."""
         fading = 0.5 ** (rows / HALF)
-        held = {value: weight * fading for value, weight in self.votes.get((product, column), {}).items()}
+        held = {value: weight * fading for value, weight in self._votes_of(product, column).items()}
         # The latest come first, so that they are before their equals.
         joined = {value: held.get(value, 0.0) + weight for value, weight in found.items()}
         joined |= {value: weight for value, weight in held.items() if value not in joined}
         best = sorted(joined, key=lambda value: -joined[value])[:MOST]
         self.votes[product, column] = {value: joined[value] for value in best}
+
+    def _votes_of(self, product: str, column: str) -> dict[str, float]:
+        held = self.votes.get((product, column))
+        if held is None:
+            alone = self.rows.get(product, {}).get(column)
+            held = {alone: 1.0} if isinstance(alone, str) else {}
+        return held
 
     def _winner(self, product: str, column: str, value: Any) -> Any:
         held = self.votes.get((product, column)) if isinstance(value, str) else None
