@@ -23,11 +23,13 @@ def draws(state, counts, negatives, target):
     return [r for r in drawn if r != target]
 
 
-@pytest.mark.parametrize(
-    ("products", "user", "user_targets"),
-    [([2, 5, 7], 1, False), ([2, 5, 7], 1, True), ([4, 9], -1, False), ([3], 2, True), (list(range(12)), 0, True)],
-)
-def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user_targets):
+BASKETS = [([2, 5, 7], 1, False), ([2, 5, 7], 1, True), ([4, 9], -1, False), ([3], 2, True), (list(range(12)), 0, True)]
+
+
+@pytest.mark.parametrize(("products", "user", "user_targets"), BASKETS)
+@pytest.mark.parametrize("negatives", [3, 5])
+@pytest.mark.parametrize("places", [0, 1, 4])
+def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user_targets, negatives, places):
     vectors, squares, users, user_squares = (t.copy() for t in tables)
     g = np.linspace(0.5, 2.0, len(products)).astype(np.float32)
     # Negatives come from outside the basket: the oracle holds the basket still while its targets are worked through.
@@ -35,14 +37,20 @@ def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user
     product_draw, user_draw = sampler(outside, 0.75), sampler(np.arange(USERS) + 1, 0.75)
     state = np.array([11, 12], np.uint64)
     replay = state.copy()
-    drawn = [draws(replay, product_draw, 3, p) for p in products]
-    drawn_users = draws(replay, user_draw, 3, user) if user_targets else None
+    drawn = [draws(replay, product_draw, negatives, -1) for _ in range(places or len(products))]
+    if not places:
+        # Each target has a place of its own, for which others are drawn at once.
+        _ = [draws(replay, product_draw, negatives, -1) for _ in products]
+    drawn_users = draws(replay, user_draw, negatives, user) if user_targets else None
     items = oracle.PlainTable(vectors.astype(np.float64), squares.astype(np.float64))
     people = oracle.PlainTable(users.astype(np.float64), user_squares.astype(np.float64))
-    oracle.learn_basket(products, g.astype(np.float64), user, items, people, drawn, 0.1, 0.5, drawn_users)
+    oracle.learn_basket(
+        products, g.astype(np.float64), user, items, people, drawn, 0.1, 0.5, drawn_users, min(places, len(products))
+    )
     kernels.learn_baskets(
         np.array([0]), np.array([0, len(products)]), np.array(products, np.int32), g, np.array([user], np.int32),
-        vectors, squares, users, user_squares, *product_draw, *user_draw, 3, 0.1, 0.0, 0.5, user_targets, True, state,
+        vectors, squares, users, user_squares, *product_draw, *user_draw, negatives, 0.1, 0.0, 0.5, user_targets, True,
+        99 if places else 1, places or len(products), state,
     )  # fmt: skip
     assert np.allclose(vectors, items.vectors, atol=1e-5)
     assert np.allclose(squares, items.squares, atol=1e-5)
@@ -53,15 +61,32 @@ def test_one_basket_is_learned_as_the_equations_say(tables, products, user, user
 def test_a_window_is_its_baskets_one_after_the_other(tables):
     offsets, items = np.array([0, 3, 5, 9]), np.array([1, 4, 6, 0, 2, 3, 5, 7, 8], np.int32)
     basket_users, ones = np.array([0, -1, 3], np.int32), np.ones(9, np.float32)
-    draw = (*sampler(np.arange(PRODUCTS) + 1, 0.75), *sampler(np.arange(USERS) + 1, 0.75))
-    whole, parts = [t.copy() for t in tables], [t.copy() for t in tables]
-    tail = (3, 0.1, 0.1, 0.5, True, True)
+    outside, order = np.where(np.arange(PRODUCTS) < 9, 0, 1 + np.arange(PRODUCTS)), [2, 0, 1]
+    draw = (*sampler(outside, 0.75), *sampler(np.arange(USERS) + 1, 0.75))
     state = np.array([1, 2], np.uint64)
-    kernels.learn_baskets(np.array([2, 0, 1]), offsets, items, ones, basket_users, *whole, *draw, *tail, state)
-    state = np.array([1, 2], np.uint64)
-    for b in (2, 0, 1):
-        kernels.learn_baskets(np.array([b]), offsets, items, ones, basket_users, *parts, *draw, *tail, state)
-    assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
+    replay, whole = state.copy(), [t.copy() for t in tables]
+    plain = [oracle.PlainTable(*(t.astype(np.float64) for t in tables[i : i + 2])) for i in (0, 2)]
+    for b in order:
+        products = items[offsets[b] : offsets[b + 1]].tolist()
+        drawn = [draws(replay, draw[:2], 3, -1) for _ in products]
+        oracle.learn_basket(products, np.ones(len(products)), int(basket_users[b]), *plain, drawn, 0.1, 0.5)
+    tail = (3, 0.1, 0.0, 0.5, False, True, 1, 1)
+    kernels.learn_baskets(np.array(order), offsets, items, ones, basket_users, *whole, *draw, *tail, state)
+    assert np.allclose(whole[0], plain[0].vectors, atol=1e-5)
+    assert np.allclose(whole[2], plain[1].vectors, atol=1e-5)
+
+
+def test_negatives_of_a_place_serve_so_many_targets_of_different_baskets(tables):
+    vectors, squares, users, user_squares = (t.copy() for t in tables)
+    outside = np.where(np.arange(PRODUCTS) < 9, 0, 1)
+    draw, state = (*sampler(outside, 0.75), *sampler(np.arange(USERS) + 1, 0.75)), np.array([1, 2], np.uint64)
+    offsets, items = np.array([0, 2, 4, 6, 8]), np.arange(8, dtype=np.int32)
+    # Eight targets over two places of one negative each: with four to a place, two rows step, and once each.
+    kernels.learn_baskets(
+        np.arange(4), offsets, items, np.ones(8, np.float32), np.full(4, -1, np.int32), vectors, squares, users,
+        user_squares, *draw, 1, 0.1, 0.0, 0.5, False, True, 4, 2, state,
+    )  # fmt: skip
+    assert 1 <= (squares[9:] != tables[1][9:]).any(axis=1).sum() <= 2
 
 
 def test_the_gradients_are_those_of_the_loss():

@@ -116,30 +116,6 @@ def dot(a: Floats, b: Floats) -> Any:
 
 
 @njit(**HELPER)
-def push(
-    vector: Floats, squares: Floats, context: Floats, back: Floats, slope: float, rate: float, adagrad: bool
-) -> None:
-    """Add the gradient `slope · context` to a row, and `slope · row` to what goes back to the context.
-
-    AdaGrad (Eq. 9) adds the squared gradient before it divides: read literally, the sum to t − 1 would divide by
-    zero on the first step. Plain SGD serves the paper's Cons, Decay and Info variants.
-    """
-    if adagrad:
-        for i in range(vector.shape[0]):
-            old = vector[i]
-            back[i] += slope * old
-            gradient = slope * context[i]
-            square = squares[i] + gradient * gradient
-            squares[i] = square
-            vector[i] = old + rate * gradient / np.sqrt(square)
-    else:
-        for i in range(vector.shape[0]):
-            old = vector[i]
-            back[i] += slope * old
-            vector[i] = old + rate * slope * context[i]
-
-
-@njit(**HELPER)
 def agreement(products: Ints, vectors: Floats, user: int, user_vectors: Floats) -> Any:
     """Intra-agreement Ψ (Eq. 7): mean σ(vᵢ·vⱼ) over a basket's pairs, estimated in O(n·d).
 
@@ -164,32 +140,69 @@ def agreement(products: Ints, vectors: Floats, user: int, user_vectors: Floats) 
 
 
 @njit(**HELPER)
-def push_negatives(
-    target: int,
-    drawn: Longs,
-    after: Longs,
-    context: Floats,
-    back: Floats,
-    vectors: Floats,
-    squares: Floats,
-    rate: float,
-    adagrad: bool,
-) -> None:
-    """Push the negatives away from the context (Eq. 6, second term), and add what they push back to `back`.
+def three_dots(row: Floats, a: Floats, b: Floats, c: Floats) -> Any:
+    """A row's dot products with three others: it is read once instead of three times."""
+    first, second, third = F32(0.0), F32(0.0), F32(0.0)
+    for i in range(row.shape[0]):
+        x = row[i]
+        first += x * a[i]
+        second += x * b[i]
+        third += x * c[i]
+    return first, second, third
 
-    While one is pushed, the rows of the next are prefetched: it is among `drawn`, or the first of those `after`.
+
+@njit(**HELPER)
+def push(total: Floats, slope: float, row: Floats) -> None:
+    """Add `slope · row` to a total."""
+    for i in range(total.shape[0]):
+        total[i] += slope * row[i]
+
+
+@njit(**HELPER)
+def lean(drawn: Longs, target: int, context: Floats, vectors: Floats, pushes: Floats, back: Floats) -> None:
+    """What negatives get from a context and give back to it (Eq. 6, second term): their gradients `slope · context` are
+    added to `pushes`, a row each, and `slope · row` to `back`. One that is the target itself gets nothing.
+
+    Three are taken at a time, so that context and back are read and written once for them.
     """
-    for r in range(drawn.shape[0]):
-        if r + 1 < drawn.shape[0]:
-            prefetch(vectors, drawn[r + 1])
-            prefetch(squares, drawn[r + 1])
-        elif after.shape[0] > 0:
-            prefetch(vectors, after[0])
-            prefetch(squares, after[0])
-        negative = drawn[r]
-        if negative != target:
-            slope = -sigmoid(dot(vectors[negative], context))
-            push(vectors[negative], squares[negative], context, back, slope, rate, adagrad)
+    r, n = 0, drawn.shape[0]
+    while r + 3 <= n:
+        a, b, c = vectors[drawn[r]], vectors[drawn[r + 1]], vectors[drawn[r + 2]]
+        first, second, third = three_dots(context, a, b, c)
+        first = -sigmoid(first) if drawn[r] != target else F32(0.0)
+        second = -sigmoid(second) if drawn[r + 1] != target else F32(0.0)
+        third = -sigmoid(third) if drawn[r + 2] != target else F32(0.0)
+        # In loops of few arrays each: with more of them the compiler no longer makes sure that none overlap.
+        for i in range(back.shape[0]):
+            back[i] += first * a[i] + second * b[i] + third * c[i]
+        push(pushes[r], first, context)
+        push(pushes[r + 1], second, context)
+        push(pushes[r + 2], third, context)
+        r += 3
+    while r < n:
+        if drawn[r] != target:
+            slope = -sigmoid(dot(vectors[drawn[r]], context))
+            push(back, slope, vectors[drawn[r]])
+            push(pushes[r], slope, context)
+        r += 1
+
+
+@njit(**HELPER)
+def step(row: Floats, squares: Floats, gradient: Floats, part: float, rate: float, adagrad: bool) -> None:
+    """A row's step along a gradient, of whose square `part` counts: one that was summed over n alike counts as n.
+
+    AdaGrad (Eq. 9) adds the squared gradient before it divides: read literally, the sum to t − 1 would divide by
+    zero on the first step. Plain SGD serves the paper's Cons, Decay and Info variants.
+    """
+    if adagrad:
+        for i in range(row.shape[0]):
+            g = gradient[i]
+            square = squares[i] + part * g * g
+            squares[i] = square
+            row[i] += rate * g / np.sqrt(square)
+    else:
+        for i in range(row.shape[0]):
+            row[i] += rate * gradient[i]
 
 
 @njit(**HELPER)
@@ -205,45 +218,74 @@ def mix(total: Floats, row: Floats, g: float, share: float, user_row: Floats, ow
 
 @njit(**HELPER)
 def share_out(
-    back: Floats, share: float, own: float, flow: Floats, user_row: Floats, squares: Floats, rate: float, adagrad: bool
+    back: Floats,
+    share: float,
+    own: float,
+    flow: Floats,
+    user_row: Floats,
+    squares: Floats,
+    slope: float,
+    g: float,
+    context: Floats,
+    rate: float,
+    adagrad: bool,
 ) -> None:
-    """Split what flows back through a context: `share` goes to the other products, `own` into the user's step."""
-    if adagrad:
+    """Split what flows back through a context: `share` goes to the other products, `own` into the user's step. In the
+    place of the context stands then what the target itself gets, `slope · context`, less its part in `flow`."""
+    less = g * share
+    if own == F32(0.0):
         for i in range(back.shape[0]):
             flow[i] += share * back[i]
-            g = own * back[i]
-            square = squares[i] + g * g
+            context[i] = slope * context[i] - less * back[i]
+    elif adagrad:
+        for i in range(back.shape[0]):
+            flow[i] += share * back[i]
+            context[i] = slope * context[i] - less * back[i]
+            x = own * back[i]
+            square = squares[i] + x * x
             squares[i] = square
-            user_row[i] += rate * g / np.sqrt(square)
+            user_row[i] += rate * x / np.sqrt(square)
     else:
         for i in range(back.shape[0]):
             flow[i] += share * back[i]
+            context[i] = slope * context[i] - less * back[i]
             user_row[i] += rate * own * back[i]
 
 
 @njit(**HELPER)
-def settle(
-    row: Floats,
-    squares: Floats,
-    slope: float,
-    context: Floats,
-    g: float,
-    flow: Floats,
-    share: float,
-    back: Floats,
-    rate: float,
-    adagrad: bool,
-) -> None:
-    """Take a product's one step: `slope · context` as a target, `g · (flow − share · back)` as context of others."""
+def settle(row: Floats, squares: Floats, target: Floats, g: float, flow: Floats, rate: float, adagrad: bool) -> None:
+    """Take a product's one step: what it gets as a target, and `g · flow` as context of others."""
     if adagrad:
         for i in range(row.shape[0]):
-            gradient = slope * context[i] + g * (flow[i] - share * back[i])
+            gradient = target[i] + g * flow[i]
             square = squares[i] + gradient * gradient
             squares[i] = square
             row[i] += rate * gradient / np.sqrt(square)
     else:
         for i in range(row.shape[0]):
-            row[i] += rate * (slope * context[i] + g * (flow[i] - share * back[i]))
+            row[i] += rate * (target[i] + g * flow[i])
+
+
+@njit(**HELPER)
+def release(
+    drawn: Longs, pushes: Floats, uses: int, vectors: Floats, squares: Floats, rate: float, adagrad: bool
+) -> None:
+    """Let negatives take their steps, after so many uses."""
+    part = F32(1.0) / F32(uses)
+    for r in range(drawn.shape[0]):
+        step(vectors[drawn[r]], squares[drawn[r]], pushes[r], part, rate, adagrad)
+
+
+@njit(**HELPER)
+def draw_ahead(
+    keep: Floats, other: Ints, state: State, vectors: Floats, squares: Floats, drawn: Longs, pushes: Floats
+) -> None:
+    """Draw negatives that will be needed some targets later, and prefetch them."""
+    pushes[:] = F32(0.0)
+    for r in range(drawn.shape[0]):
+        drawn[r] = draw(keep, other, state)
+        prefetch(vectors, drawn[r])
+        prefetch(squares, drawn[r])
 
 
 @njit(**HELPER)
@@ -263,18 +305,26 @@ def learn_basket(
     user_share: float,
     user_targets: bool,
     adagrad: bool,
+    together: int,
+    place: int,
     state: State,
     lines: Floats,
-    backs: Floats,
+    pushes: Floats,
     contexts: Floats,
-    slopes: Floats,
-    drawn: NDArray[np.int64],
-) -> None:
+    drawn: Longs,
+    uses: Longs,
+) -> int:
     """Learn one basket, every unit of it as a target, in O(n·d).
 
     With S = Σ g(x)v(x) and G = Σ g(x), the context of product z is (S − g(z)v(z)) / (G − g(z)). The gradient that
     flows back through it, t(z) = share · Σ slope·v, reaches product x as g(x)·(Σ t − t(x)): summed over the basket
     and applied once, together with the product's own gradient as a target. The user steps with every product.
+
+    Negatives stand ready in some places, which targets take in turn, from basket to basket: each is told from those of
+    its place. What they get is summed over `together` targets and applied once, then others are drawn for the place.
+    So a row is read and written less often, and targets that are told from the same are of different baskets: those
+    of one basket have nearly the same context, and a user met a few times must be told from many. Returns the place
+    that is next.
     """
     vectors, squares, user_vectors, user_squares = (
         strip_owner(vectors),
@@ -282,8 +332,9 @@ def learn_basket(
         strip_owner(user_vectors),
         strip_owner(user_squares),
     )
-    lines, backs, contexts, drawn = strip_owner(lines), strip_owner(backs), strip_owner(contexts), strip_owner(drawn)
-    total, flow, zeros = lines[0], lines[1], lines[2]
+    lines, contexts, drawn = strip_owner(lines), strip_owner(contexts), strip_owner(drawn)
+    pushes = strip_owner(pushes)
+    total, flow, zeros, back = lines[0], lines[1], lines[2], lines[3]
     n, width, mass = products.shape[0], vectors.shape[1], F32(0.0)
     total[:] = F32(0.0)
     flow[:] = F32(0.0)
@@ -292,44 +343,44 @@ def learn_basket(
         row = vectors[products[z]]
         for i in range(width):
             total[i] += g[z] * row[i]
-        for r in range(drawn.shape[1]):
-            drawn[z, r] = draw(keep, other, state)
     own = F32(0.0)
     user_row, user_sums = zeros, zeros
     if user >= 0:
         own = F32(user_share) if n > 1 else F32(1.0)
         user_row, user_sums = user_vectors[user], user_squares[user]
     for z in range(n):
-        row, context, back = vectors[products[z]], contexts[z], backs[z]
+        row, context = vectors[products[z]], contexts[z]
         share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
         slope = F32(1.0) - sigmoid(mix(total, row, g[z], share, user_row, own, context))
-        slopes[z] = slope
         for i in range(width):
             back[i] = slope * row[i]
         prefetch(squares, products[z])
-        after = drawn[z + 1] if z + 1 < n else drawn[z, :0]
-        push_negatives(products[z], drawn[z], after, context, back, vectors, squares, rate, adagrad)
-        if user >= 0:
-            share_out(back, share, own, flow, user_row, user_sums, rate, adagrad)
-        else:
-            for i in range(width):
-                flow[i] += share * back[i]
+        lean(drawn[place], products[z], context, vectors, pushes[place], back)
+        share_out(back, share, own, flow, user_row, user_sums, slope, g[z], context, rate, adagrad)
+        uses[place] += 1
+        if uses[place] == together:
+            release(drawn[place], pushes[place], together, vectors, squares, rate, adagrad)
+            draw_ahead(keep, other, state, vectors, squares, drawn[place], pushes[place])
+            uses[place] = 0
+        place = place + 1 if place + 1 < uses.shape[0] else 0
     if user >= 0 and user_targets:
-        context, back = lines[3], lines[4]
+        context, others, apart = lines[4], drawn[uses.shape[0]], pushes[uses.shape[0]]
         for i in range(width):
             context[i] = total[i] / mass
-            back[i] = F32(0.0)
         slope = F32(1.0) - sigmoid(dot(user_row, context))
-        push(user_row, user_sums, context, back, slope, rate, adagrad)
-        for r in range(drawn.shape[1]):
-            drawn[0, r] = draw(user_keep, user_other, state)
-        push_negatives(user, drawn[0], drawn[0, :0], context, back, user_vectors, user_squares, rate, adagrad)
+        for i in range(width):
+            back[i] = slope * user_row[i]
+        draw_ahead(user_keep, user_other, state, user_vectors, user_squares, others, apart)
+        lean(others, user, context, user_vectors, apart, back)
+        release(others, apart, 1, user_vectors, user_squares, rate, adagrad)
+        for i in range(width):
+            context[i] *= slope
+        step(user_row, user_sums, context, F32(1.0), rate, adagrad)
         for i in range(width):
             flow[i] += back[i] / mass
     for z in range(n):
-        share = (F32(1.0) - own) / (mass - g[z]) if n > 1 else F32(0.0)
-        row, sums = vectors[products[z]], squares[products[z]]
-        settle(row, sums, slopes[z], contexts[z], g[z], flow, share, backs[z], rate, adagrad)
+        settle(vectors[products[z]], squares[products[z]], contexts[z], g[z], flow, rate, adagrad)
+    return place
 
 
 @njit(**HOT)
@@ -353,6 +404,8 @@ def learn_baskets(
     user_share: float,
     user_targets: bool,
     adagrad: bool,
+    together: int,
+    places: int,
     state: State,
 ) -> None:
     """One pass over the baskets in `order`, each at its own rate exp(−τΨ)·η (Eq. 8)."""
@@ -360,9 +413,12 @@ def learn_baskets(
     for b in order:
         longest = max(longest, offsets[b + 1] - offsets[b])
     width = vectors.shape[1]
-    lines = np.zeros((5, width), F32)
-    backs, contexts = np.empty((longest, width), F32), np.empty((longest, width), F32)
-    slopes, drawn = np.empty(longest, F32), np.empty((longest, negatives), np.int64)
+    lines, contexts = np.zeros((5, width), F32), np.empty((longest, width), F32)
+    # One place more, for a user's rivals.
+    drawn, pushes = np.empty((places + 1, negatives), np.int64), np.empty((places + 1, negatives, width), F32)
+    uses, place = np.zeros(places, np.int64), 0
+    for k in range(places):
+        draw_ahead(keep, other, state, vectors, squares, drawn[k], pushes[k])
     for b in order:
         products = items[offsets[b] : offsets[b + 1]]
         user = users[b]
@@ -371,11 +427,14 @@ def learn_baskets(
         pace = F32(rate)
         if tau > 0.0:
             pace = F32(rate * math.exp(-tau * agreement(products, vectors, user, user_vectors)))
-        learn_basket(
+        place = learn_basket(
             products, weights[offsets[b] : offsets[b + 1]], user, vectors, squares, user_vectors, user_squares,
-            keep, other, user_keep, user_other, pace, user_share, user_targets, adagrad, state,
-            lines, backs, contexts, slopes, drawn,
+            keep, other, user_keep, user_other, pace, user_share, user_targets, adagrad, together, place, state,
+            lines, pushes, contexts, drawn, uses,
         )  # fmt: skip
+    for k in range(places):
+        if uses[k] > 0:
+            release(drawn[k], pushes[k], uses[k], vectors, squares, F32(rate), adagrad)
 
 
 @njit(**HELPER)

@@ -28,9 +28,10 @@ class PlainTable:
     vectors: NDArray[np.float64]
     squares: NDArray[np.float64]
 
-    def step(self, row: int, gradient: Vector, rate: float) -> None:
-        """Eq. 9 upwards along the log likelihood, the squared gradient added before dividing."""
-        self.squares[row] += gradient**2
+    def step(self, row: int, gradient: Vector, rate: float, uses: int = 1) -> None:
+        """Eq. 9 upwards along the log likelihood, the squared gradient added before dividing; one that was summed over
+        some uses counts as so many."""
+        self.squares[row] += gradient**2 / uses
         self.vectors[row] += rate * gradient / np.sqrt(self.squares[row])
 
 
@@ -55,10 +56,14 @@ def loss(target: Vector, h: Vector, negatives: NDArray[np.float64]) -> float:
 
 def learn_basket(products: list[int], g: Vector, user: int, items: PlainTable, users: PlainTable,
                  drawn: list[list[int]], rate: float, user_share: float,
-                 drawn_users: list[int] | None = None) -> None:  # fmt: skip
-    """One basket, target by target, with the negatives drawn beforehand (those equal to the target left out)."""
+                 drawn_users: list[int] | None = None, places: int = 0) -> None:  # fmt: skip
+    """One basket, target by target, with the negatives drawn beforehand (those equal to the target left out).
+
+    Where there are places, targets take those in turn, and the negatives of a place step once, when all are through.
+    """
     start = items.vectors[products].copy()
     gradients = np.zeros_like(start)
+    pushes = [np.zeros((len(few), start.shape[1])) for few in drawn[:places]]
     for z, product in enumerate(products):
         frozen = items.vectors.copy()
         frozen[products] = start
@@ -67,10 +72,14 @@ def learn_basket(products: list[int], g: Vector, user: int, items: PlainTable, u
         slope = 1.0 - sigmoid(live @ h)
         gradients[z] += slope * h
         back = slope * live
-        for negative in drawn[z]:
-            slope = -sigmoid(items.vectors[negative] @ h)
-            back = back + slope * items.vectors[negative]
-            items.step(negative, slope * h, rate)
+        few = drawn[z % places if places else z]
+        slopes = np.array([-sigmoid(items.vectors[negative] @ h) for negative in few])
+        back = back + slopes @ items.vectors[few]
+        if places:
+            pushes[z % places] += np.outer(slopes, h)
+        else:
+            for negative, push in zip(few, np.outer(slopes, h), strict=True):
+                items.step(negative, push, rate)
         own = 0.0 if user < 0 else user_share if len(products) > 1 else 1.0
         others = [i for i in range(len(products)) if i != z]
         for i in others:
@@ -80,16 +89,18 @@ def learn_basket(products: list[int], g: Vector, user: int, items: PlainTable, u
     if user >= 0 and drawn_users is not None:
         h = sum(g[i] * start[i] for i in range(len(products))) / g.sum()
         slope = 1.0 - sigmoid(users.vectors[user] @ h)
-        back = slope * users.vectors[user]
+        slopes = np.array([-sigmoid(users.vectors[negative] @ h) for negative in drawn_users])
+        back = slope * users.vectors[user] + slopes @ users.vectors[drawn_users]
         users.step(user, slope * h, rate)
-        for negative in drawn_users:
-            slope = -sigmoid(users.vectors[negative] @ h)
-            back = back + slope * users.vectors[negative]
-            users.step(negative, slope * h, rate)
+        for negative, push in zip(drawn_users, np.outer(slopes, h), strict=True):
+            users.step(negative, push, rate)
         for i in range(len(products)):
             gradients[i] += g[i] / g.sum() * back
     for z, product in enumerate(products):
         items.step(product, gradients[z], rate)
+    for k, few in enumerate(drawn[:places]):
+        for r, negative in enumerate(few):
+            items.step(negative, pushes[k][r], rate, len(products[k::places]))
 
 
 def agreement(products: list[int], user: int, vectors: NDArray[np.float64], users: NDArray[np.float64]) -> float:

@@ -17,6 +17,9 @@ from omba.model.sampler import sampler
 from omba.model.tables import VectorTable
 from omba.model.workers import Job, run
 
+TOGETHER, PLACES = 8, 16
+"""Targets that are told from the same negatives, and places in which negatives stand ready: of so many targets in
+succession, none has those of another."""
 APART = 16
 """Words of 64 bits from one thread's random state to the next: two cache lines."""
 
@@ -185,7 +188,7 @@ class Space:
                 order, window.offsets, window.items, window.weights, window.users,
                 self.products.vectors, self.products.squares, self.users.vectors, self.users.squares,
                 keep, other, user_keep, user_other, pace.negatives, pace.learning_rate, pace.tau,
-                pace.user_share, pace.user_targets, pace.adagrad, state,
+                pace.user_share, pace.user_targets, pace.adagrad, TOGETHER, PLACES, state,
             )  # fmt: skip
 
         # All passes of a thread in one call, so that no thread waits for a slower one after each pass.
