@@ -70,12 +70,13 @@ def sentences(baskets: Baskets) -> list[list[str]]:
 def passes(baskets: Baskets, dim: int, threads: int) -> Callable[[], None]:
     """One pass of OMBA over all days."""
     model = omba.OMBA(dim=dim, user_targets=True, threads=threads, **LIKE_GENSIM).fit(baskets)
-    space, pace, rng = model.spaces[0], replace(model._pace(), threads=threads), np.random.default_rng(0)
+    own, rng = model.spaces[0], np.random.default_rng(0)
+    pace = replace(model._pace(), threads=threads, together=space.TOGETHER)
     parts = [model._read(window) for window in baskets.windows("1d")]
 
     def work() -> None:
         for part in parts:
-            space.train(part, pace, rng)
+            own.train(part, pace, rng)
 
     return work
 

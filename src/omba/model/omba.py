@@ -34,7 +34,7 @@ from omba.model.questions import Questions
 from omba.model.row_index import RowIndex, drop_repeats, sort_baskets
 from omba.model.seasons import Seasons
 from omba.model.sets import Sets
-from omba.model.space import Pace, Space, WindowRows
+from omba.model.space import TOGETHER, Pace, Space, WindowRows
 from omba.model.weekly_sales import WeeklySales
 from omba.model.workers import Crew, Job, WorkItem, crew, run
 from omba.settings import PAPER, check
@@ -402,9 +402,11 @@ class OMBA(Estimator, Answers):
         return space.passes(window, self._pace(), rng)
 
     def _pace(self) -> Pace:
+        # Without clues it is the paper's learner, which draws negatives for each product.
         return Pace(
             self.negatives, self.learning_rate, self.tau, self.epochs, self.power,
             self.user_share, self.user_targets, 1 if self.threads <= 2 else max(1, self.threads // len(self.spaces)),
+            together=TOGETHER if self.clues else 1,
         )  # fmt: skip
 
     # Keeping.

@@ -91,6 +91,8 @@ class Pace:
         As in `omba.settings`.
     adagrad
         Whether steps are divided by the root of the squared gradients so far (Eq. 9); without, it is plain SGD.
+    together
+        Targets that are told from the same negatives.
     """
 
     negatives: int
@@ -102,6 +104,7 @@ class Pace:
     user_targets: bool
     threads: int
     adagrad: bool = True
+    together: int = TOGETHER
 
 
 class Space:
@@ -188,7 +191,7 @@ class Space:
                 order, window.offsets, window.items, window.weights, window.users,
                 self.products.vectors, self.products.squares, self.users.vectors, self.users.squares,
                 keep, other, user_keep, user_other, pace.negatives, pace.learning_rate, pace.tau,
-                pace.user_share, pace.user_targets, pace.adagrad, TOGETHER, PLACES, state,
+                pace.user_share, pace.user_targets, pace.adagrad, pace.together, PLACES, state,
             )  # fmt: skip
 
         # All passes of a thread in one call, so that no thread waits for a slower one after each pass.

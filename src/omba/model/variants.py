@@ -44,7 +44,7 @@ class _Plain(OMBA):
     """Plain SGD in place of AdaGrad and the adaptive rate."""
 
     def _pace(self) -> Pace:
-        return replace(super()._pace(), adagrad=False, tau=0.0)
+        return replace(super()._pace(), adagrad=False, tau=0.0, together=1)
 
 
 class Cons(_Plain):
