@@ -151,7 +151,8 @@ def test_what_stays_when_triples_are_let_go_is_found_where_it_was_put(crowded):
     other._make_room(evidence)
 
     kept, left = other.observed()
-    assert 0 < other.n_triples == len(kept) < len(before)
+    assert len(kept) < len(before)
+    assert 0 < other.n_triples < triples.n_triples
     worth = dict(zip(map(tuple, before.tolist()), counts.tolist(), strict=True))
     assert left.tolist() == [worth[tuple(row)] for row in kept.tolist()]
     assert other.counts(kept).tolist() == left.tolist(), "a search for each of them ends at it"
@@ -220,3 +221,64 @@ def test_rows_out_of_order_in_a_damaged_state_lead_nowhere_else():
     known = evidence.table, np.full(3, 2**62), evidence.n_baskets
     counting.find_worth(triples._table, slots, 2.0, counting.EMPTY, *known, (own, close), worth)
     assert np.isfinite(worth).all()
+
+
+def whole_truth(truth):
+    return np.array(list(truth)), np.array(list(truth.values()))
+
+
+def test_triples_of_best_sellers_have_places_of_their_own_with_their_true_counts(crowded):
+    triples, evidence, truth = crowded
+    sets, true = whole_truth(truth)
+    held = triples._dense.holds(sets)
+
+    assert held.sum() > 3_000
+    assert triples.exact(sets[held], evidence.n_baskets).all()
+    assert (triples.counts(sets[held]) == true[held]).all()
+    found, counts = triples.observed(2)
+    assert triples.counts(found).tolist() == counts.tolist()
+    assert len(np.unique(found, axis=0)) == len(found)
+
+
+def test_a_model_saved_before_best_sellers_had_places_goes_on_and_claims_no_more_than_it_knows(crowded):
+    triples, evidence, _ = crowded
+    old = {k: v for k, v in triples.state().items() if not k.startswith(("sellers", "told"))}
+    rows, counts = triples.observed(2)
+    old |= {"triples": rows[:12_000], "values": counts[:12_000].astype(np.uint64)}
+    other = Triples(12_000)
+    other.load(old)
+    before = other.counts(rows)
+
+    other._part_best_sellers(evidence)
+
+    assert len(other._dense.rows)
+    assert other.n_triples <= other._table_room
+    assert (other.counts(rows) <= before).all()
+    held = other._dense.holds(rows)
+    assert (other.counts(rows[held]) == before[held]).all()
+    assert not other.exact(rows[held], evidence.n_baskets).any()
+
+
+def test_where_others_sell_best_now_their_triples_have_the_places(monkeypatch):
+    monkeypatch.setattr(module, "LEAST", 12_000)
+    first, later = shop(1_500, 120, seed=1), shop(9_000, 120, seed=2)
+    moved = [[row + 120 for row in rows] for rows in later]
+    triples, evidence, truth = count([*first, *moved], room=12_000)
+    sets, true = whole_truth(truth)
+
+    assert (triples._dense.rows >= 120).mean() > 0.7
+    assert (triples.counts(sets) <= true).all()
+    exact = triples.exact(sets, evidence.n_baskets)
+    assert (triples.counts(sets)[exact] == true[exact]).all()
+    assert triples.n_triples <= triples._table_room
+    again = Triples(12_000)
+    again.load(triples.state())
+    assert again.observed()[1].tolist() == triples.observed()[1].tolist()
+
+
+def test_counts_of_best_sellers_that_are_not_theirs_are_refused(crowded):
+    triples, _, _ = crowded
+    state = triples.state()
+    for wrong in ({"sellers_counts": state["sellers_counts"][1:]}, {"sellers": np.zeros_like(state["sellers"])}):
+        with pytest.raises(ValueError, match="sellers_counts"):
+            Triples(12_000).load(state | wrong)

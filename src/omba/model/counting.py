@@ -21,6 +21,8 @@ Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Steps = NDArray[np.uint16]
 Near = tuple[Rows, Steps]
+Dense = tuple[Rows, NDArray[np.uint32]]
+"""The numbers of the best sellers by row, and a count for each three of them (see `dense_triples.py`)."""
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
@@ -557,17 +559,22 @@ def count_triples(
     marks: Words,
     free: int,
     gate: tuple[float, float, int],
+    dense: Dense,
+    whole: bool,
     place: Longs,
 ) -> int:
-    """Count the triples of baskets from `place` = (basket, product) on; stop where `free` slots are used up.
+    """Count the triples of baskets from `place` = (basket, product) on; stop where `free` slots are used up, before a
+    basket that may take more if it is to be counted `whole`.
 
     `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least, baskets): a triple
     of which two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not
     in it comes in only where its pairs promise `least` baskets or more (`find_worth`). A third of all triples promise
     too little, and nearly none of those is in the table, which mostly `marks` tell. Of large baskets `largest` products
-    are drawn, and counted in `place[2]`, as by `count_pairs`.
+    are drawn, and counted in `place[2]`, as by `count_pairs`. Three best sellers have a place in `dense`.
     """
-    slots, used = len(table) // 2, 0
+    slots, used, (numbers, tally) = len(table) // 2, 0, dense
+    sellers, others, behind = np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
+    seller = np.zeros(largest, np.bool_)
     drawn, close = np.empty(largest, np.int32), np.ones((largest, largest))
     block = largest * largest // 2
     keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
@@ -582,12 +589,21 @@ def count_triples(
             draw(basket, drawn, np.uint64(first + place[0]))
             basket = drawn
         basket = np.sort(basket)
-        size = len(basket)
-        if let_go and size > 2:
+        size, some, rest = len(basket), 0, 0
+        if whole and used + size * (size - 1) * (size - 2) // 6 > free:
+            return used
+        for i in range(size):
+            number = numbers[basket[i]] if basket[i] < len(numbers) else -1
+            seller[i] = number >= 0
+            sellers[some], others[rest] = number, i
+            some, rest = some + seller[i], rest + (not seller[i])
+            behind[i] = rest
+        last = size - 2 if rest else 0
+        if let_go and size > 2 and rest:
             together(basket, pairs, counts, let_go, least, close)
         for i in range(size):
             steps[i] = np.uint64(basket[i]) * STEP
-        for i in range(place[1], size - 2):
+        for i in range(place[1], last):
             if used + (size - 1 - i) * (size - 2 - i) // 2 > free:
                 place[1] = i
                 return used
@@ -598,8 +614,11 @@ def count_triples(
                 two = (np.uint64(basket[i]) << TRIPLE) | np.uint64(basket[j])
                 begin, two = spread(two, np.uint64(0)), two << TRIPLE
                 # What is met is written down in any case and kept or not: a branch would be guessed wrong too often.
-                # Neither is so of what is no number.
-                for k in range(j + 1, size):
+                # Neither is so of what is no number. With two best sellers only others are met here.
+                two_sellers = seller[i] and seller[j]
+                begun, end = (behind[j], rest) if two_sellers else (j + 1, size)
+                for x in range(begun, end):
+                    k = others[x] if two_sellers else x
                     promise = close[i, j] * close[i, k] * close[j, k]
                     hashed[met] = doubts[doubtful] = begin + steps[k]
                     keys[met] = doubt_keys[doubtful] = two | np.uint64(basket[k])
@@ -613,7 +632,7 @@ def count_triples(
                 met += check_mark(marks, doubts[m], False)
             for m in range(met):
                 prefetch(table, home_of(slots, hashed[m]))
-            rest, promised = 0, 0
+            left, promised = 0, 0
             for m in range(met):
                 key, slot = keys[m], home_of(slots, hashed[m])
                 second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
@@ -627,10 +646,10 @@ def count_triples(
                 if table[fourth] != EMPTY:
                     slot = (fourth + TWO) % np.uint64(len(table))
                     prefetch(table, slot)
-                keys[rest], hashed[rest], doubts[rest] = key, hashed[m], slot
-                rest += 1
+                keys[left], hashed[left], doubts[left] = key, hashed[m], slot
+                left += 1
                 promised += m < sure
-            for m in range(rest):
+            for m in range(left):
                 slot = locate(table, doubts[m], keys[m])
                 if table[slot] == EMPTY:
                     if m >= promised:
@@ -640,9 +659,70 @@ def count_triples(
                     check_mark(marks, hashed[m], True)
                     used += 1
                 table[slot + ONE] += ONE
+        if some > 2:
+            count_sellers(np.sort(sellers[:some]), tally, keys)
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
     return used
+
+
+@njit(inline="always")
+def count_sellers(numbers, tally, places):  # type: ignore[no-untyped-def]
+    """Count the triples of a basket's best sellers, given by their numbers in order; `places` has room."""
+    for c in range(2, len(numbers)):
+        met, third = 0, numbers[c] * (numbers[c] - 1) * (numbers[c] - 2) // 6
+        for b in range(1, c):
+            base = third + numbers[b] * (numbers[b] - 1) // 2
+            for a in range(b):
+                places[met] = base + numbers[a]
+                prefetch(tally, places[met])
+                met += 1
+        for m in range(met):
+            tally[places[m]] += np.uint32(1)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def list_dense(tally: NDArray[np.uint32], rows: Rows, least: int, keys: Words, counts: Words) -> None:
+    """Write the packed triples of best sellers that were counted so many times or more, and their counts."""
+    n, place = 0, 0
+    for c in range(len(rows)):
+        for b in range(c):
+            for a in range(b):
+                if tally[place] >= least:
+                    low, high = min(rows[a], rows[b], rows[c]), max(rows[a], rows[b], rows[c])
+                    keys[n] = pack_triple(low, rows[a] + rows[b] + rows[c] - low - high, high)
+                    counts[n] = tally[place]
+                    n += 1
+                place += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_ranks(keys: Words, rank: Longs, met: Longs) -> None:
+    """How many packed triples there are whose highest rank of a product is 0, 1 and so on."""
+    for key in keys:
+        a, b, c = key >> np.uint64(42), (key >> TRIPLE) & LAST, key & LAST
+        if max(a, b, c) < np.uint64(len(rank)):
+            met[max(rank[a], rank[b], rank[c])] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def part_triples(keys: Words, values: Words, dense: Dense, table: Words, marks: Words) -> int:
+    """Put distinct triples with their values where they belong: those of best sellers to their places, others into a
+    table that has room for them; how many these are."""
+    (numbers, tally), kept, most = dense, 0, np.uint64(len(dense[0]))
+    for i in range(len(keys)):
+        a, b, c = keys[i] >> np.uint64(42), (keys[i] >> TRIPLE) & LAST, keys[i] & LAST
+        if max(a, b, c) < most and min(numbers[a], numbers[b], numbers[c]) >= 0:
+            x, y, z = np.int64(numbers[a]), np.int64(numbers[b]), np.int64(numbers[c])
+            low, high = min(x, y, z), max(x, y, z)
+            middle = x + y + z - low - high
+            place = high * (high - 1) * (high - 2) // 6 + middle * (middle - 1) // 2 + low
+            if low < middle < high:
+                tally[place] += np.uint32(values[i] & COUNT)
+        else:
+            put_triple(keys[i], values[i], table, marks)
+            kept += 1
+    return kept
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model import counting
+from omba.model.dense_triples import DenseTriples, choose_products
 from omba.model.evidence import FIRST_SLOTS, Evidence, empty_table
 
 Words = NDArray[np.uint64]
@@ -42,8 +43,14 @@ PROMISE = 2.0
 """How many times what was let go the pairs of a triple must promise for it to come in."""
 BLOCK = LARGEST[0] * (LARGEST[0] - 1) // 2
 """Triples with one product of a basket, at most: there must be room for so many at a time."""
-LEAST = 30_000
-"""The smallest table: there is room for a block in a third of it."""
+FIRST, DENSE, PLACES = 0.4, 0.8, 6.5
+"""The part of the room that is used before it is told who the best sellers are, the part that their triples may take
+then, and how many of these take as much as one in the table."""
+AGAIN, SAME = 2, 0.7
+"""Best sellers are told anew when the stream is so many times as long and less than this part of them are still it."""
+NO_TRIPLES = DenseTriples(np.empty(0, np.int32))
+LEAST = 50_000
+"""The smallest room: there is room for a block in a quarter of its table."""
 FALLS = 12
 """One in so many is let go at a time: with 6, 12 and 24, of the rules with two antecedents in a year of Complete
 Journey's types 0.782, 0.802 and 0.809 are found at 5% false discovery; each time takes a tenth of a second."""
@@ -82,6 +89,10 @@ class Triples:
         """Baskets counted: fewer than there were, where a model was learned elsewhere before."""
         self.oversized = 0
         """Baskets that were too large, of which only a part was counted."""
+        self._dense: DenseTriples | None = None
+        """The triples of best sellers; None as long as it was not told who they are."""
+        self.told = 0
+        """Baskets learned when it was."""
         self._loaded: tuple[Rows, Words] | None = None
         """Rows and values of a saved table: it is filled when it is first asked, which a suggestion never does."""
         self._set_table(FIRST_SLOTS)
@@ -97,7 +108,12 @@ class Triples:
     @property
     def nbytes(self) -> int:
         """Memory held, which the length of the stream does not change."""
-        return self._table.nbytes + self._marks.nbytes
+        return self._table.nbytes + self._marks.nbytes + (0 if self._dense is None else self._dense.nbytes)
+
+    @property
+    def _table_room(self) -> int:
+        """Triples that the table may hold: those that fit beside the best sellers', or until these are told, a part."""
+        return int(self.room * FIRST if self._dense is None else self.room - len(self._dense.counts) / PLACES)
 
     def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
         """Count one window, which the evidence has counted already."""
@@ -107,11 +123,13 @@ class Triples:
             offsets, items = np.append(0, np.cumsum(known))[offsets], items[known]
         place, first, largest = np.zeros(3, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
         while True:
-            gate = self.let_go, PROMISE * self.let_go, evidence.n_baskets
-            free = min(self.room, int(LOAD * len(self._table) / 2)) - self.n_triples
+            gate, dense = (self.let_go, PROMISE * self.let_go, evidence.n_baskets), self._dense or NO_TRIPLES
+            free = min(self._table_room, int(LOAD * len(self._table) / 2)) - self.n_triples
+            # Which are the best sellers is told between two baskets, so that none is counted in both ways.
+            whole = self._full and self._tells_anew(evidence)
             self.n_triples += counting.count_triples(
                 offsets, items, largest, first, evidence.table, evidence.counts, self._table, self._marks, free, gate,
-                place,
+                (dense.numbers, dense.counts), whole, place,
             )  # fmt: skip
             if place[0] == len(offsets) - 1:
                 break
@@ -129,16 +147,19 @@ class Triples:
             return np.zeros(len(sets), bool)
         if not self.let_go:
             return np.ones(len(sets), bool)
-        values = self._values(sets)
-        return np.asarray((values != 0) & (values >> counting.MISSED == 0))
+        values, dense = self._values(sets), self._dense or NO_TRIPLES
+        known = (values != 0) & (values >> counting.MISSED == 0) & ~dense.holds(sets)
+        return np.asarray(known | dense.holds_exactly(sets))
 
     def observed(self, least: int = 1) -> tuple[Rows, Longs]:
         """The triples counted at least so many times, three rows a line, in their order."""
         keys, values = self._entries()
-        counts = (values & counting.COUNT).astype(np.int64)
-        keep = np.flatnonzero(counts >= least)
-        keep = keep[np.argsort(keys[keep])]
-        return unpack(keys[keep]), counts[keep]
+        often = np.flatnonzero((values & counting.COUNT) >= least)
+        others = (self._dense or NO_TRIPLES).observed(least)
+        keys = np.append(keys[often], others[0])
+        counts = np.append(values[often] & counting.COUNT, others[1]).astype(np.int64)
+        order = np.argsort(keys)
+        return unpack(keys[order]), counts[order]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything, as plain arrays."""
@@ -149,6 +170,7 @@ class Triples:
             "values": values[order],
             "sizes": np.array([np.ceil(self.let_go), self.oversized, self.n_baskets], np.int64),
             "let_go": np.array([self.let_go]),
+            **({} if self._dense is None else {**self._dense.state(), "told": np.array([self.told], np.int64)}),
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
@@ -163,25 +185,79 @@ class Triples:
             if len(rows) > self.room:
                 raise ValueError(f"sets.triples holds {len(rows)} triples, more than the {self.room} there is room for")
             self._loaded, self.n_triples = (rows, state["values"]), len(rows)
+            self._dense = DenseTriples.from_state(state)
+            self.told = 0 if self._dense is None else int(state["told"][0])
+            if self._table_room < 0:
+                raise ValueError(f"sets.sellers holds more products than there is room for in {self.room} triples")
 
     def _values(self, sets: NDArray[Any]) -> Words:
         values = np.empty(len(sets), np.uint64)
         counting.look_up_triples(np.sort(sets, axis=1).astype(np.int32), self._table, values)
+        if self._dense is not None:
+            held = np.flatnonzero(self._dense.holds(sets))
+            values[held] = self._dense.look_up(sets[held])
         return values
 
     def _entries(self) -> tuple[Words, Words]:
         taken = np.flatnonzero(self._table[::2] != counting.EMPTY)
         return self._table[2 * taken], self._table[2 * taken + 1]
 
+    @property
+    def _full(self) -> bool:
+        """Whether the table has its full size."""
+        return len(self._table) // 2 > self._table_room / LOAD
+
     def _make_room(self, evidence: Evidence) -> None:
-        """Let the table grow, or, at its full size, let the triples go that promise least: those below a bound, the
-        lowest under which enough of them fall, by a sample."""
-        known, slots = (evidence.table, evidence.counts, evidence.n_baskets), len(self._table) // 2
-        if slots <= self.room / LOAD:
-            before = self._table
-            self._set_table(min(max(2 * slots, int(BLOCK / LOAD) + slots), int(self.room / LOAD) + 1))
+        """Let the table grow; or, the first time it has its full size, give best sellers' triples a place of their own;
+        or let triples go."""
+        if not self._full:
+            before, slots = self._table, len(self._table) // 2
+            self._set_table(min(max(2 * slots, int(BLOCK / LOAD) + slots), int(self._table_room / LOAD) + 1))
             counting.move_triples(before, self._table, self._marks)
-            return
+        elif self._tells_anew(evidence):
+            self._part_best_sellers(evidence)
+        else:
+            self._drop(evidence)
+
+    def _tells_anew(self, evidence: Evidence) -> bool:
+        """Whether it is to be told who the best sellers are: for the first time, or since the stream has doubled and
+        many others are it now."""
+        if self._dense is None:
+            return True
+        if evidence.n_baskets < AGAIN * self.told:
+            return False
+        best = np.argsort(-evidence.counts, kind="stable")[: len(self._dense.rows)]
+        if np.isin(best, self._dense.rows).sum() < SAME * len(best):
+            return True
+        self.told = evidence.n_baskets
+        return False
+
+    def _part_best_sellers(self, evidence: Evidence) -> None:
+        """Tell who the best sellers are, and give their triples places of their own; those of products that were it
+        before go back to the table."""
+        keys, values = self._entries()
+        before = self._dense or NO_TRIPLES
+        others, counts = before.observed(1)
+        # Of a model saved before there were such places, some triples may have been let go.
+        missed = np.uint64(0 if before.exact.all() else 1) << counting.MISSED
+        keys, values = np.append(keys, others), np.append(values, counts | missed)
+        rows = choose_products(keys, evidence.counts, int(DENSE * self.room * PLACES))
+        exact = before.was_exact(rows) if self._dense else np.full(len(rows), self.let_go == 0)
+        self._dense, self.told = DenseTriples(rows, exact=exact), evidence.n_baskets
+        held = self._dense.numbers, self._dense.counts
+        self._set_table(max(int((len(keys) + BLOCK) / LOAD), int(self._table_room / LOAD)) + 1)
+        self.n_triples = counting.part_triples(keys, values, held, self._table, self._marks)
+        while self.n_triples > self._table_room:
+            self._drop(evidence)
+        if len(self._table) // 2 > self._table_room / LOAD + counting.FOUR:
+            whole = self._table
+            self._set_table(int(self._table_room / LOAD) + 1)
+            counting.move_triples(whole, self._table, self._marks)
+
+    def _drop(self, evidence: Evidence) -> None:
+        """Let the triples go that promise least: those below a bound, the lowest under which enough of them fall, by a
+        sample."""
+        known = evidence.table, evidence.counts, evidence.n_baskets
         # Any part of the table is a fair sample.
         some = 2 * np.flatnonzero(self._table[: 4 * SAMPLE : 2] != counting.EMPTY)
         falls, near = np.empty(len(some)), find_near(evidence)
