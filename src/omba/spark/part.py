@@ -176,7 +176,7 @@ def train(payload: Arrays, level: int, window: WindowRows, rng: np.random.Genera
 
 def pace(payload: Arrays, level: int) -> Pace:
     """The settings of the kernels. Where negatives come from a pool, its counts are draws already."""
-    negatives, epochs, user_targets, _ = payload["pace_whole"].tolist()
+    negatives, epochs, user_targets, _, together = payload["pace_whole"].tolist()
     rate, tau, power, share = payload["pace"].tolist()
-    known = Pace(negatives, rate, tau, epochs, power, share, bool(user_targets), 1)
+    known = Pace(negatives, rate, tau, epochs, power, share, bool(user_targets), 1, together=together)
     return replace(known, power=1.0) if payload[f"level{level}.pooled"][0] else known

@@ -90,7 +90,8 @@ class PayloadBuilder:
         payload["day"] = np.array([self.day])
         payload |= {"anchor": np.array([model.prices.anchor]), "power_law": np.array(self.power_law)}
         payload["pace"] = np.array([model.learning_rate, model.tau, model.power, model.user_share])
-        payload["pace_whole"] = np.array([model.negatives, model.epochs, int(model.user_targets), model.memory])
+        whole = model.negatives, model.epochs, int(model.user_targets), model.memory, model._pace().together
+        payload["pace_whole"] = np.array(whole)
         return payload | self._select_watched(model, rows)
 
     def _select_watched(self, model: OMBA, rows: Rows) -> Arrays:
