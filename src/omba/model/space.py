@@ -17,7 +17,7 @@ from omba.model.sampler import sampler
 from omba.model.tables import VectorTable
 from omba.model.workers import Job, run
 
-TOGETHER, PLACES = 8, 16
+TOGETHER, PLACES = 4, 16
 """Targets that are told from the same negatives, and places in which negatives stand ready: of so many targets in
 succession, none has those of another."""
 APART = 16
