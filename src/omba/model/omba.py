@@ -365,7 +365,8 @@ class OMBA(Estimator, Answers):
             jobs += self._passes(level, space, rows, rng)
         jobs += [*lessons, *(partial(space.remember, rows) for space, rows in zip(self.spaces, levels, strict=True))]
         if self.n_windows:
-            jobs.append(partial(self.forecast.follow, window.offsets, window.items))
+            # Now and then it takes longest, when the forecast is fitted anew.
+            jobs.insert(1, partial(self.forecast.follow, window.offsets, window.items))
         if self.threads == 1:
             self._finish()
             run([*jobs, partial(self._count, window), partial(self._count_triples, window)], 1)
@@ -376,7 +377,7 @@ class OMBA(Estimator, Answers):
 
     def _run_beside(self, jobs: list[Job], window: WindowRows) -> None:
         """Do all jobs, and count the window beside them; its triples, which are counted by the pairs of this window and
-        not of the next one, may still be being counted then."""
+        not of the next one, come last, and may go on beside the next window."""
         workers = crew(self.threads)
         if self._counting is not None and self._counting[0] is not workers:
             self._finish()
@@ -384,10 +385,9 @@ class OMBA(Estimator, Answers):
         pairs = WorkItem(partial(self._count, window), before)
         triples = WorkItem(partial(self._count_triples, window), [pairs])
         self._counting = workers, triples
-        # They take longest, so they are begun first.
-        workers.add([pairs, triples], urgent=True)
-        run(jobs, self.threads)
-        workers.finish([*before, pairs])
+        others = [WorkItem(job) for job in jobs]
+        workers.add([pairs, *others, triples], urgent=True)
+        workers.finish([*others, *before, pairs])
 
     def _count(self, window: WindowRows) -> None:
         self.evidence.update(window.offsets, window.items)
