@@ -71,7 +71,7 @@ def test_the_last_entry_has_a_map_near_the_one_before(baskets, tmp_path):
     assert on_the_way.places is None
     assert np.array_equal(on_the_way.nearest_places(), after, equal_nan=True), "the nearest in time"
     moved = np.linalg.norm(after[: len(before)] - before, axis=1)
-    assert np.nanmedian(moved) < 0.3 * np.nanstd(before)
+    assert np.nanmedian(moved) < 0.4 * np.nanstd(before)
 
 
 def test_saving_takes_a_small_part_of_the_time_and_the_last_state_is_saved_in_any_case(baskets, tmp_path, monkeypatch):

@@ -292,7 +292,7 @@ def small(tmp_path):
     """A folder on a disk of four megabytes, where this may be had."""
     place = tmp_path / "small"
     place.mkdir()
-    if not mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)):
+    if not mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)):
         pytest.skip("a small disk can only be mounted by root; what a full one does to the journal is tested without")
     yield place
     subprocess.run(["umount", str(place)], check=True)
