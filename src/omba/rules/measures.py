@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from omba.errors import UnknownError, nearest
-from omba.rules import kernels
+from omba.rules import tails
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats, Floats, Floats, Floats], Floats]
@@ -162,7 +162,7 @@ def _hyper_confidence(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floa
 def _fishers_p(n_ab: Floats, n_a: Floats, n_b: Floats, n: Floats) -> Floats:
     columns = np.broadcast_arrays(n_ab, n_a, n_b, n)
     out = np.empty(columns[0].size)
-    kernels.hypergeometric_tail(*(np.array(column, np.float64).ravel() for column in columns), out)
+    tails.hypergeometric_tail(*(np.array(column, np.float64).ravel() for column in columns), out)
     return out.reshape(columns[0].shape)
 
 

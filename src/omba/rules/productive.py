@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.rules import kernels
+from omba.rules import kernels, tails
 from omba.rules.evidence import Rows
 from omba.rules.search import threads
 
@@ -94,12 +94,12 @@ def p_values(count: Rows, parts: PartCounts, size: int) -> Floats:
     p = np.zeros((size, len(count)))
     if size == 3:
         one = np.array([parts[m,] for m in range(3)])
-        kernels.triple_p(count, one, np.array([parts[two] for two in ((1, 2), (0, 2), (0, 1))]), SIGNIFICANT, p)
+        tails.triple_p(count, one, np.array([parts[two] for two in ((1, 2), (0, 2), (0, 1))]), SIGNIFICANT, p)
         return p
     for c in range(size):
         rest = tuple(k for k in range(size) if k != c)
         for part in (part for r in range(size - 2, 0, -1) for part in combinations(rest, r)):
-            kernels.raise_p(count, parts[rest], parts[tuple(sorted((*part, c)))], parts[part], p[c])
+            tails.raise_p(count, parts[rest], parts[tuple(sorted((*part, c)))], parts[part], p[c])
     return p
 
 
