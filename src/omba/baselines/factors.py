@@ -14,6 +14,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from omba.baselines.base import (
     SHARE,
@@ -21,7 +22,6 @@ from omba.baselines.base import (
     Scores,
     at_least,
     cosines,
-    extra,
     log_shares,
     nearness,
     occurs,
@@ -51,7 +51,6 @@ class Factorised(Scorer):
         super().__init__(seed)
         at_least(1, dim=dim, iterations=iterations)
         self.dim, self.iterations = dim, iterations
-        self.threads = extra("threadpoolctl")
 
     @abstractmethod
     def factorise(self, counts: sparse.csr_matrix) -> Factors:
@@ -61,7 +60,7 @@ class Factorised(Scorer):
         counts = user_matrix(baskets, self.n_users, self.n_products)
         counts.data = np.log1p(counts.data)
         # Small products on many threads wait for each other: 20 times slower beside a busy core.
-        with self.threads.threadpool_limits(1):
+        with threadpool_limits(1):
             users, products = self.factorise(sparse.csr_matrix(counts))
         # A unit without a purchase keeps its random start, which must not score.
         self.user_vectors = pad(users * (counts.sum(axis=1) > 0)[:, None])

@@ -15,6 +15,7 @@ from omba.cli.sources import ColumnOptions
 from omba.errors import SettingError
 from omba.live.keeper import Keeper
 from omba.model import OMBA
+from omba.model.blas import one_blas_thread
 from omba.settings import Value, agree
 from omba.sources.cleaning import Cleaning
 from omba.store import ModelFolder
@@ -139,7 +140,8 @@ def learn_windows(
 
     `windows` are those to learn, of baskets here or on Spark, each with the number of baskets that are done with it.
     """
-    with terminal.progress("learning", total) as advance:
+    # The rules of the history are mined beside learning, and BLAS must not take its processor either.
+    with one_blas_thread(), terminal.progress("learning", total) as advance:
         for window, baskets in windows:
             if len(window):
                 keeper.learn(model, window)

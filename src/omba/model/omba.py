@@ -20,6 +20,7 @@ from omba.baskets.names import ProductNames
 from omba.errors import InputError
 from omba.model.answers import Answers
 from omba.model.assortment import Assortment
+from omba.model.blas import one_blas_thread
 from omba.model.blend import Blend
 from omba.model.estimator import Estimator
 from omba.model.evidence import Evidence
@@ -239,8 +240,9 @@ class OMBA(Estimator, Answers):
         self._check_time(baskets, bool(allow_late))
         rows = self._read(baskets)
         rng = np.random.default_rng([self.seed, self.n_windows])
-        lessons = self._predict(rows, rng) if self.n_windows else []
-        self._learn(rows, rng, lessons)
+        with one_blas_thread():
+            lessons = self._predict(rows, rng) if self.n_windows else []
+            self._learn(rows, rng, lessons)
         self.n_windows += 1
         return self
 
