@@ -15,7 +15,7 @@ from omba.cli.output import write_json
 from omba.cli.sources import ColumnOptions
 from omba.datasets import is_built_in, load
 from omba.report.page import style
-from omba.sources.check import Check, check_stream
+from omba.sources.check import Check, find_misleading
 from omba.sources.check import check as check_source
 from omba.sources.sorting import SortedStream
 
@@ -23,8 +23,6 @@ PATIENCE = 2.0
 """Seconds after which a person is told what is looked at."""
 LARGE = 5_000_000
 """Rows from which on `omba learn` does not look for what is odd by itself."""
-SAID = ("two codes", "not a product", "nobody", "prices out of line", "names in conflict", "one name, several codes")
-"""What `omba learn` says too, since it bears on the rules."""
 
 
 @options.with_columns
@@ -63,9 +61,8 @@ def say_findings(stream: SortedStream) -> None:
     """Say in a few lines what bears on the rules, while a file is learned."""
     if stream.report.rows > LARGE or (stream.total or 0) > LARGE:
         return
-    for one in check_stream(stream):
-        if one.kind in SAID and one.kind != "nobody":
-            terminal.say(f"{one.kind}: {one.sentence}, as {one.example}; {one.remedy}", "yellow")
+    for one in find_misleading(stream):
+        terminal.say(f"{one.kind}: {one.sentence}, as {one.example}; {one.remedy}", "yellow")
 
 
 def render(found: Check) -> str:

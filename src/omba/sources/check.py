@@ -114,12 +114,18 @@ def check_stream(stream: SortedStream, step: Callable[[str], None] = lambda what
     look = _Look(stream)
     findings: list[Oddity] = []
     for question in (
-        look.gaps, look.duplicates, look.returns, look.unpaid, look.prices, look.twins, look.non_products,
-        look.exclusions, look.nobodies, look.names, look.namesakes, look.nameless,
+        look.gaps, look.duplicates, look.returns, look.unpaid, look.zero_prices, look.prices, look.twins,
+        look.non_products, look.exclusions, look.nobodies, look.names, look.namesakes, look.nameless,
     ):  # fmt: skip
         step(question.__name__.replace("_", " "))
         findings += question()
     return Check(stream.source.title, look.facts(), findings)
+
+
+def find_misleading(stream: SortedStream) -> list[Oddity]:
+    """Of what is odd about a stream, what bears on the rules of a model that learns it."""
+    look = _Look(stream)
+    return [*look.prices(), *look.twins(), *look.non_products(), *look.names(), *look.namesakes()]
 
 
 class _Look:
@@ -185,10 +191,11 @@ class _Look:
     def duplicates(self) -> Iterator[Oddity]:
         names = ", ".join(identifier(role) for role in self.roles)
         twice = f"SELECT {names}, count(*) AS n {KEPT} GROUP BY {names} HAVING count(*) > 1"
-        (rows,) = self.ask(f"SELECT coalesce(sum(n - 1), 0)::BIGINT FROM ({twice})")
-        if rows:
-            whose = "basket" if "basket" in self.roles else '"user"'
-            basket, product, n = self.ask(f"SELECT {whose}, product, n FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1")
+        whose = "basket" if "basket" in self.roles else '"user"'
+        found = self.engine.execute(
+            f"SELECT {whose}, product, n, (sum(n - 1) OVER ())::BIGINT FROM ({twice}) ORDER BY n DESC, {whose} LIMIT 1"
+        )
+        for basket, product, n, rows in found:
             yield Oddity(
                 "duplicates", f"{number_of(rows, 'row repeats', 'rows repeat')} another one, alike in all columns",
                 int(rows), f"{product!r} {n} times in {basket!r}", "merged: a product counts once a basket",
@@ -218,7 +225,7 @@ class _Look:
                 "dropped",
             )
 
-    def prices(self) -> Iterator[Oddity]:
+    def zero_prices(self) -> Iterator[Oddity]:
         if "price" not in self.roles:
             return
         n, product = self.ask(f"SELECT count(*), any_value(product) {KEPT} AND price <= 0")
@@ -227,14 +234,19 @@ class _Look:
                 "prices of zero", f"{number_of(n, 'row', 'rows')} in baskets that were paid cost nothing or less",
                 n, f"{product!r}", "kept; the price is taken as not known",
             )  # fmt: skip
+
+    def prices(self) -> Iterator[Oddity]:
+        if "price" not in self.roles:
+            return
         middles = f"SELECT product, median(price) AS middle {KEPT} AND price > 0 GROUP BY product HAVING count(*) >= 5"
         odd = (
             f"SELECT rows.product, price, middle FROM rows JOIN ({middles}) m ON rows.product = m.product WHERE "
             f"drop_reason IS NULL AND price > 0 AND (price > {DEAR} * middle OR price * {DEAR} < middle)"
         )
-        (n,) = self.ask(f"SELECT count(*) FROM ({odd})")
-        if n:
-            product, price, middle = self.ask(f"{odd} ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1")
+        found = self.engine.execute(
+            f"SELECT *, count(*) OVER () FROM ({odd}) ORDER BY greatest(price / middle, middle / price) DESC LIMIT 1"
+        )
+        for product, price, middle, n in found:
             yield Oddity(
                 "prices out of line",
                 f"{number_of(n, 'row is', 'rows are')} {DEAR} times as dear as usual for the product, or a hundredth",
@@ -309,9 +321,11 @@ class _Look:
             f"SELECT value, list(product::VARCHAR ORDER BY product) AS codes FROM best0 WHERE product IN "
             f"(SELECT product {KEPT}) GROUP BY value HAVING count(DISTINCT {plain}) > 1"
         )
-        n, codes = self.ask(f"SELECT count(*), coalesce(sum(len(codes)), 0)::BIGINT FROM ({shared})")
-        if n:
-            name, some = self.ask(f"SELECT value, codes FROM ({shared}) ORDER BY len(codes) DESC, value LIMIT 1")
+        found = self.engine.execute(
+            "SELECT value, codes, count(*) OVER (), (sum(len(codes)) OVER ())::BIGINT "
+            f"FROM ({shared}) ORDER BY len(codes) DESC, value LIMIT 1"
+        )
+        for name, some, n, codes in found:
             shown = ", ".join(map(repr, some[:3]))
             yield Oddity(
                 "one name, several codes",

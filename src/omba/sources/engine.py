@@ -23,6 +23,7 @@ class Engine:
         # Here, since commands that read no file should not wait for it.
         import duckdb
 
+        self.bounded = bounded
         self.folder = Path(tempfile.mkdtemp(prefix="omba-"))
         remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         config: dict[str, Any] = {

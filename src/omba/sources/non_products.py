@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from omba.sources.engine import Engine, literal
-from omba.sources.wording import usual_name
+from omba.sources.wording import name_products
 
 WORDS = (
     "postage|carriage|shipping|delivery|freight|manual|discount|adjust|fees?|charges?|commission|bank|test|samples?|"
@@ -66,15 +66,18 @@ class Nobody:
 
 def find_non_products(engine: Engine, named: bool, priced: bool) -> list[NonProduct]:
     """Codes with two clues or more, those in most baskets first; `named` tells whether a0 is the products' name."""
-    name = usual_name(named, priced)
-    price = "quantile_cont(price, 0.05), quantile_cont(price, 0.95), min(price)" if priced else "NULL, NULL, NULL"
+    price = (
+        "quantile_cont(price, [0.05, 0.95]) AS ends, min(price) AS least" if priced else "[NULL] AS ends, NULL AS least"
+    )
     word = rf"(^|[^a-z])({WORDS})($|[^a-z])"
+    kept = "FROM rows WHERE drop_reason IS NULL"
+    counted = f"SELECT product, count(DISTINCT basket) AS baskets, {price} {kept} GROUP BY product"
     rows = engine.execute(
-        f"SELECT product::VARCHAR AS code, {name}, count(DISTINCT basket), "
-        f"regexp_matches(product::VARCHAR, '^[0-9]'), {price}, "
-        f"regexp_matches(lower(product::VARCHAR || ' ' || coalesce({name}, '')), {literal(word)}), "
-        rf"coalesce(regexp_full_match(lower({name}), '(({WORDS})\W*)+'), false) "
-        "FROM rows WHERE drop_reason IS NULL GROUP BY product ORDER BY 3 DESC, 1"
+        "SELECT product::VARCHAR AS code, name, baskets, regexp_matches(product::VARCHAR, '^[0-9]'), "
+        "ends[1], ends[2], least, "
+        f"regexp_matches(lower(product::VARCHAR || ' ' || coalesce(name, '')), {literal(word)}), "
+        rf"coalesce(regexp_full_match(lower(name), '(({WORDS})\W*)+'), false) "
+        f"FROM ({counted}) LEFT JOIN {name_products(engine, named, priced)} USING (product) ORDER BY 3 DESC, 1"
     )
     numbered = sum(row[3] for row in rows) >= USUAL * len(rows)
     found = []

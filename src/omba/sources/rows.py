@@ -20,6 +20,9 @@ from omba.sources.times import read_times
 from omba.sources.twins import find_twins, flatten, make_fold_table
 from omba.sources.wording import number_of
 
+FEW = 5_000_000
+"""Rows up to which what becomes of each is kept, where tables are on the disk."""
+
 
 def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleaning) -> tuple[Clock, Report, Identity]:
     """Make the view `rows` and count what becomes of them; with them, what was folded and left out."""
@@ -42,7 +45,10 @@ def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleani
     kept = "TABLE" if source.untyped else "VIEW"
     engine.execute(f"CREATE {kept} value AS SELECT {values}, row FROM {relation}")
     identity = _clean(engine, sql, clock, cleaning, "name" in columns.attributes, report)
-    _count(engine, sql, report)
+    if _count(engine, sql, report) <= FEW and engine.bounded:
+        # Each question would decide anew which rows are dropped, and unpack a file that is packed.
+        engine.execute("CREATE TABLE decided AS SELECT * FROM rows")
+        engine.execute("CREATE OR REPLACE VIEW rows AS SELECT * FROM decided")
     return clock, report, identity
 
 
@@ -146,7 +152,8 @@ def _day(clock: Clock) -> str:
     return "time" if clock is Clock.DAY else "make_timestamp(time)::DATE"
 
 
-def _count(engine: Engine, roles: dict[str, str], report: Report) -> None:
+def _count(engine: Engine, roles: dict[str, str], report: Report) -> int:
+    """Count what becomes of the rows; how many there are."""
     changes = change_conditions(roles, identifier)
     counts = "".join(f", count(*) FILTER (WHERE {condition})" for condition in changes.values())
     found = engine.execute(f"SELECT drop_reason, count(*){counts} FROM rows GROUP BY drop_reason ORDER BY drop_reason")
@@ -156,3 +163,4 @@ def _count(engine: Engine, roles: dict[str, str], report: Report) -> None:
         else:
             report.dropped[reason] = count
     report.rows = report.dropped.total()
+    return sum(count for _, count, *_ in found)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from omba.errors import InputError
 from omba.sources.engine import Engine, literal
-from omba.sources.wording import usual_name
+from omba.sources.wording import name_products
 
 TOGETHER = 0.05
 """Of the baskets of the rarer code, the share that may hold both."""
@@ -42,12 +42,12 @@ class Twin:
 
 def find_twins(engine: Engine, named: bool, priced: bool) -> list[Twin]:
     """The codes to fold, those in most baskets first; `named` tells whether a0 is the products' name."""
-    name = usual_name(named, priced)
+    kept = "FROM rows WHERE drop_reason IS NULL"
+    counted = f"SELECT product, count(DISTINCT basket) AS n, max(row) AS last {kept} GROUP BY product"
     engine.execute(
-        f"CREATE OR REPLACE TABLE code AS SELECT product::VARCHAR AS code, {name} AS name, "
-        "count(DISTINCT basket) AS n, max(row) AS last, "
+        "CREATE OR REPLACE TABLE code AS SELECT product::VARCHAR AS code, name, n, last, "
         "ltrim(upper(regexp_replace(product::VARCHAR, '\\s', '', 'g')), '0') AS plain "
-        "FROM rows WHERE drop_reason IS NULL GROUP BY product"
+        f"FROM ({counted}) LEFT JOIN {name_products(engine, named, priced)} USING (product)"
     )
     letters = "regexp_replace(lower({x}), '[^a-z0-9]', '', 'g')"
     alike = f"jaro_winkler_similarity({letters.format(x='one.name')}, {letters.format(x='main.name')}) >= {ALIKE}"
