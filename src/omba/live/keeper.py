@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -59,6 +60,8 @@ class Keeper:
         self.folder, self.fresh, self.rules, self.beside = ModelFolder(folder), fresh, CurrentRules(), beside
         self._entry = ForkedWork("an entry of the history is missing")
         self._saved, self._took = -np.inf, 0.0
+        self._begun = -1
+        """Baskets that were learned when the last entry was begun beside."""
         self.every = None if every is None else Every.parse(every)
         if self.every is not None and self.every.unit == "baskets":
             raise InputError(f"a history of every {every!r} is not known: give a span of time, such as 'month' or '7d'")
@@ -87,30 +90,50 @@ class Keeper:
         self._write(model, tick, self._mine(model, last))
 
     def _keep(self, model: OMBA, tick: int, last: bool = False) -> None:
-        self._entry.wait()
         if last and self.beside and not self.fresh:
             self._save_beside(model, tick)
             return
-        begin = monotonic()
-        if last or begin - self._saved > SHARE * self._took:
+        self._entry.wait()
+        beside, begin = self.beside and not last, monotonic()
+        due = last or begin - self._saved > SHARE * self._took
+        if due and not (beside and self._took):
             self.folder.save(model)
             self._saved = monotonic()
-            self._took = self._saved - begin
+            self._took, due = self._saved - begin, False
         if self.fresh:
             self.folder.clear_past()
             self.fresh = False
-        if self.every is not None and self.beside and not last:
-            self._entry.begin(lambda: self.record(model, tick))
-        elif self.every is not None:
+        if not beside and self.every is not None:
             self.record(model, tick, last)
+        elif beside:
+            self._begin_entry(model, tick, due)
+
+    def _begin_entry(self, model: OMBA, tick: int, save: bool) -> None:
+        """Have another processor leave an entry of the history, and save the model first where that is due too."""
+        assert self.every is not None
+        self._begun = model.n_baskets
+        if save:
+            self._saved = monotonic()
+
+        def work() -> None:
+            if save:
+                self.folder.save(model)
+            self.record(model, tick)
+
+        self._entry.begin(work)
 
     def _save_beside(self, model: OMBA, tick: int) -> None:
-        """Save the model while its rules are mined; its entry is written once it is saved."""
+        """Save the model while its rules are mined and its map is drawn; its entry is written once it is saved, after
+        the one before."""
         saving = ForkedWork("the model is saved again")
         saving.begin(lambda: self.folder.save(model))
+        if self._begun == model.n_baskets:
+            # Whether this one has anything to tell is known once the one before is written.
+            self._entry.wait()
         made = None if self.every is None else self._mine(model, last=True)
         if not saving.wait():
             self.folder.save(model)
+        self._entry.wait()
         self._write(model, tick, made)
 
     def _mine(self, model: OMBA, last: bool) -> tuple[Rules, NDArray[np.floating] | None] | None:
@@ -118,8 +141,13 @@ class Keeper:
         entries = self.folder.history.entries
         if entries and entries[-1].n_baskets == model.n_baskets:
             return None
-        rules = self.rules.of(model) if last else self.rules.on_the_way(model)
-        return None if rules is None else (rules, self._places(model) if last else None)
+        if not last:
+            rules = self.rules.on_the_way(model)
+            return None if rules is None else (rules, None)
+        with ThreadPoolExecutor(1, "omba map") as pool:
+            drawn = pool.submit(self._places, model)
+            rules = self.rules.of(model)
+            return None if rules is None else (rules, drawn.result())
 
     def _write(self, model: OMBA, tick: int, made: tuple[Rules, NDArray[np.floating] | None] | None) -> None:
         """Write an entry of what was mined."""

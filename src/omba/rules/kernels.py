@@ -380,6 +380,23 @@ def count_triangles(starts, ends, mark):
     return found
 
 
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_dense_triangles(left, right, joined):
+    """The same of few nodes with many edges, each given once by its ends: 64 nodes at a time in the words of `joined`.
+
+    A node's word list is of its neighbours of lower number, and all bits are 0.
+    """
+    for e in range(len(left)):
+        a, b = min(left[e], right[e]), max(left[e], right[e])
+        joined[b, a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+    found = np.uint64(0)
+    for e in range(len(left)):
+        a, b = min(left[e], right[e]), max(left[e], right[e])
+        for w in range((a >> 6) + 1):
+            found += popcount(joined[a, w] & joined[b, w])
+    return found
+
+
 @njit(inline="always")
 def enlist(key, slots, out, n):
     """Write a key to the list of n, unless it is there; how many there are then. The slots are a power of two."""

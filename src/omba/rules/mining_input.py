@@ -141,7 +141,14 @@ class MiningInput:
     def observed(self, least: int = 1) -> Observed:
         """The pairs in so many baskets or more, listed once."""
         if least not in self._observed:
-            self._observed[least] = self.evidence.observed(least)
+            listed = [each for each in self._observed if each < least]
+            if listed:
+                # To pick from those that are listed is quicker than to list and sort them anew.
+                left, right, count = self._observed[max(listed)]
+                often = np.flatnonzero(count >= least)
+                self._observed[least] = left[often], right[often], count[often]
+            else:
+                self._observed[least] = self.evidence.observed(least)
         return self._observed[least]
 
     def seen(self, a: Rows, b: Rows, count: Counted) -> NDArray[np.bool_]:

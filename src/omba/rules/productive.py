@@ -34,6 +34,8 @@ FALSE = 0.05
 """The share of rules that are there by chance, at most, on average."""
 AT_ONCE = 1 << 15
 """Sets whose tests one thread makes at a time."""
+DENSE = 1 << 13
+"""Products in pairs up to which who met whom is held in bits: 8 MB of them."""
 
 
 def part_counts(counts: Rows, sets: NDArray[np.integer], count_of: CountOf) -> PartCounts:
@@ -125,6 +127,13 @@ def tried_triples(left: Rows, right: Rows, products: int) -> int:
     1
     """
     degree = np.bincount(left, minlength=products) + np.bincount(right, minlength=products)
+    if (degree > 0).sum() <= DENSE:
+        # Best sellers first, so that the neighbours of lower number are few words.
+        number = np.empty(products, np.int64)
+        number[np.argsort(-degree, kind="stable")] = np.arange(products)
+        met = int((degree > 0).sum())
+        joined = np.zeros((met, met // 64 + 1), np.uint64)
+        return int(kernels.count_dense_triangles(number[left], number[right], joined))
     # From the rarer to the more frequent end, so that no node has many behind it.
     turned = (degree[left] > degree[right]) | ((degree[left] == degree[right]) & (left > right))
     start, end = np.where(turned, right, left), np.where(turned, left, right)

@@ -107,12 +107,13 @@ class Best:
 
     @property
     def floor(self) -> float:
-        """A pair at or below this score cannot come in any more."""
+        """A pair below this score cannot come in any more."""
         return -2.0 if len(self.score) < self.top else float(self.score[-1])
 
     def add(self, left: Rows, right: Rows, score: NDArray[np.floating]) -> None:
-        left, right = np.concatenate([self.left, left]), np.concatenate([self.right, right])
-        score = np.concatenate([self.score, score])
+        able = np.flatnonzero(score >= self.floor)
+        left, right = np.concatenate([self.left, left[able]]), np.concatenate([self.right, right[able]])
+        score = np.concatenate([self.score, score[able]])
         _, first = np.unique(left.astype(np.int64) * self.products + right, return_index=True)
         keep = first[np.argsort(-score[first], kind="stable")[: self.top]]
         self.left, self.right, self.score = left[keep], right[keep], score[keep]
