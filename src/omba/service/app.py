@@ -16,8 +16,9 @@ from starlette.staticfiles import StaticFiles
 from omba.errors import OmbaError
 from omba.live import Inbox
 from omba.service.answering import Answering, ForwardMiddleware
+from omba.service.basket_intake import BasketIntake
 from omba.service.fast_path import FastPath
-from omba.service.http.limits import LimitMiddleware, Limits
+from omba.service.http.limits import Admission, LimitMiddleware, Limits
 from omba.service.http.prometheus import MetricsMiddleware
 from omba.service.http.responses import ErrorMiddleware, add_problems, problem
 from omba.service.http.security import LOOPBACK, SecurityMiddleware
@@ -65,11 +66,13 @@ def create_app(
     the names in `hosts`. Questions are answered here, or by the processes that `source` leads to.
     """
     service = Service(Published(folder) if source is None else source, inbox)
-    app = routed_app(service)
+    app, admission = routed_app(service), Admission(limits)
+    if inbox is not None:
+        app.state.direct = BasketIntake(service, SecurityMiddleware(app, tokens, hosts), admission)
     if isinstance(service.source, Answering):
         app.add_middleware(ForwardMiddleware, answering=service.source)
     app.add_middleware(ErrorMiddleware)
-    app.add_middleware(LimitMiddleware, limits=limits)
+    app.add_middleware(LimitMiddleware, admission=admission)
     app.add_middleware(SecurityMiddleware, tokens=tokens, hosts=hosts)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app

@@ -41,11 +41,8 @@ class Limits:
 class LimitMiddleware:
     """Refuses what is beyond the limits before it costs anything."""
 
-    def __init__(self, app: ASGIApp, limits: Limits | None = None) -> None:
-        self.app, self.limits = app, limits or Limits()
-        self.under_way = 0
-        self.bodies = Bodies(self.limits)
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+        self.app, self.admission = app, admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,11 +50,11 @@ class LimitMiddleware:
             return
         counted = scope["path"] != HEALTH
         try:
-            self._admit(scope, counted)
+            self.admission.admit(scope, counted)
         except LimitExceeded as early:
             await problem(early.sentence, early.status, {"Retry-After": "1"})(scope, receive, send)
             return
-        body, answered = Body(scope, receive, self.bodies), False
+        body, answered = Body(scope, receive, self.admission.bodies), False
 
         async def send_unless_refused(message: Message) -> None:
             # Whatever was made of a body that was cut off does not go out, unless it has begun to.
@@ -66,20 +63,31 @@ class LimitMiddleware:
                 answered = True
                 await send(message)
 
-        self.under_way += counted
+        self.admission.under_way += counted
         try:
             await self.app(scope, body.receive, send_unless_refused)
         except LimitExceeded:
             pass
         finally:
-            self.under_way -= counted
-            self.bodies.remove(body)
+            self.admission.under_way -= counted
+            self.admission.bodies.remove(body)
         if body.refusal is not None and not answered:
             # What is left of the request is not read: the connection ends with the answer.
             refusal = body.refusal
             await problem(refusal.sentence, refusal.status, {"Connection": "close"})(scope, receive, send)
 
-    def _admit(self, scope: Scope, counted: bool) -> None:
+
+class Admission:
+    """Counts the requests of each client and those under way, and refuses more than may be."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.under_way = 0
+        self.bodies = Bodies(self.limits)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def admit(self, scope: Scope, counted: bool) -> None:
+        """Let a request in, or raise `LimitExceeded`; one that is not counted, of health, has a rate of its own."""
         if counted and self.under_way >= self.limits.at_once:
             raise LimitExceeded(
                 503, f"{self.under_way} requests are under way, and no more are taken: ask again shortly"
@@ -166,6 +174,10 @@ class Bodies:
             body.check()
         self._unfinished[body] = None
         self._of_client[body.client] += 1
+
+    def has_room(self, size: int) -> bool:
+        """Whether a body of so many bytes is within the limits without another's being given up."""
+        return size <= self.limits.body and self.held + size <= self.limits.bodies
 
     def add(self, body: Body, size: int) -> None:
         """Note what has come of a body."""

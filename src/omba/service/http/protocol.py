@@ -7,9 +7,13 @@ many wait, the oldest gives way to the new one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from omba.service.http.direct import DirectCycle, DirectRoute, written
 
 PATIENCE = 10.0
 """Seconds a connection has until the head of its next request is there."""
@@ -41,6 +45,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self.waiting: dict[BoundedProtocol, int] = self.server_state.__dict__.setdefault("waiting", {})
         self.received, self.body = 0, 0
         self.in_head, self.begun, self.too_large = True, False, False
+        self.direct: DirectRoute | None = getattr(getattr(self.app, "state", None), "direct", None)
+        self.pieces: list[bytes] | None = None
+        # When a connection without a request is closed, and whether a timer is set for that or for an earlier moment.
+        self.patience, self.timed = 0.0, False
 
     # The connection.
 
@@ -60,6 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
+        self._go_the_usual_way()
         if self.received > HEAD + OVERHEAD * self.body:
             self._refuse()
         elif self.in_head:
@@ -79,13 +88,21 @@ class BoundedProtocol(HttpToolsProtocol):
             oldest.transport.abort()
 
     def _expect(self, seconds: float) -> None:
-        cycle = self.cycle
+        # One timer a connection, not one a request, each of which would keep its request for as long as it runs.
+        self.patience = self.loop.time() + seconds
+        if not self.timed:
+            self.timed = True
+            self.loop.call_at(self.patience, self._close_if_late)
 
-        def close() -> None:
-            if self.cycle is cycle and not self.transport.is_closing():
-                self.transport.close()
-
-        self.loop.call_later(seconds, close)
+    def _close_if_late(self) -> None:
+        self.timed = False
+        if self.transport.is_closing() or self not in self.waiting:
+            return
+        if self.loop.time() < self.patience:
+            self.timed = True
+            self.loop.call_at(self.patience, self._close_if_late)
+        else:
+            self.transport.close()
 
     def _refuse(self) -> None:
         sentence = b'{"error":"the headers of a request may hold %d bytes in %d lines"}' % (HEAD, LINES)
@@ -111,7 +128,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stop_reading()
         self.in_head = False
         self.waiting.pop(self, None)
-        super().on_headers_complete()
+        if self._may_be_direct():
+            self.pieces = []
+        else:
+            super().on_headers_complete()
 
     def _stop_reading(self) -> None:
         self.too_large = True
@@ -119,7 +139,62 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self.body += len(body)
-        super().on_body(body)
+        if self.pieces is not None:
+            self.pieces.append(body)
+        else:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self.pieces is None or not self._answer_directly():
+            self._go_the_usual_way()
+            super().on_message_complete()
+
+    # Requests that are answered directly.
+
+    def _may_be_direct(self) -> bool:
+        return (
+            self.direct is not None
+            and self.url == self.direct.path
+            and self.parser.get_method() == self.direct.method
+            and self.parser.get_http_version() == "1.1"
+            and self.parser.should_keep_alive()
+            and not self.parser.should_upgrade()
+            and not self.expect_100_continue
+            and not self.flow.write_paused
+            and not self.pipeline
+            and (self.cycle is None or self.cycle.response_complete)
+        )
+
+    def _answer_directly(self) -> bool:
+        assert self.direct is not None
+        assert self.pieces is not None
+        scope: Scope = {**self.scope, "method": self.direct.method.decode(), "path": self.direct.path.decode()}
+        before, cycle = self.cycle, DirectCycle()
+        # What comes meanwhile over the connection waits for it as for any other request.
+        self.cycle = cycle  # type: ignore[assignment]
+        if self.direct.take(scope, b"".join(self.pieces), partial(self._reply, cycle)):
+            self.pieces = None
+            return True
+        self.cycle = before
+        return False
+
+    def _reply(self, cycle: DirectCycle, status: int, body: bytes) -> None:
+        if cycle.disconnected:
+            return
+        self.transport.write(written(status, body, cycle.keep_alive))
+        cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
+    def _go_the_usual_way(self) -> None:
+        """Begin a request that was not answered directly, with what has come of its body."""
+        if self.pieces is None:
+            return
+        pieces, self.pieces = self.pieces, None
+        super().on_headers_complete()
+        for piece in pieces:
+            super().on_body(piece)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -41,6 +41,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "Not to be read as asked"},
 }
 
+FAULT = "something went wrong here, and the server's log tells what"
+"""All that is told of a fault of the service itself."""
+
 
 def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON; what is not finite is null."""
@@ -103,7 +106,7 @@ class ErrorMiddleware:
             if scope["type"] != "http" or begun:
                 raise
             log.exception("a request for %r failed", scope["path"])
-            await problem("something went wrong here, and the server's log tells what", 500)(scope, receive, send)
+            await problem(FAULT, 500)(scope, receive, send)
 
 
 def status_of(error: OmbaError) -> int:

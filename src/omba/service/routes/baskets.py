@@ -1,7 +1,8 @@
 """Route that takes baskets in: answered once they are on the disk.
 
 A basket sent alone is so little work that FastAPI's reading of the request would be most of it. So this route reads its
-own requests (`BasketsRoute`), and `service.fast_path` hands them to it before any other route is tried.
+own requests (`BasketsRoute`), and `service.fast_path` hands them to it before any other route is tried. Most come whole
+and are taken in before that, by `service.basket_intake`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from omba.errors import OmbaError
+from omba.live import Receipt
 from omba.service.http.responses import PROBLEMS, UNREADABLE, answer, problem, sentence, status_of
 from omba.service.routes import schemas
 from omba.service.state import Served
@@ -34,12 +36,27 @@ async def respond(request: Request) -> Response:
         return problem("baskets are sent as JSON: say so by 'Content-Type: application/json'", 422)
     try:
         return await baskets(request.app.state.service, READER.validate_json(await read_body(request)))
-    except ValidationError as error:
-        return problem(sentence(error.errors(include_url=False), skip=0), 422)
-    except OmbaError as error:
-        return problem(str(error), status_of(error))
-    except ClientDisconnect:
+    except (ValidationError, OmbaError, ClientDisconnect) as error:
+        return told(error)
+
+
+def read(body: bytes) -> list[Any]:
+    """The baskets of a request."""
+    given = READER.validate_json(body)
+    return given if isinstance(given, list) else [given]
+
+
+def told(found: Receipt | Exception) -> Response:
+    """What became of baskets, or the sentence that tells what is wrong with them; any other fault is raised again."""
+    if isinstance(found, Receipt):
+        return answer({"accepted": found.accepted, "repeated": found.repeated}, 202)
+    if isinstance(found, ValidationError):
+        return problem(sentence(found.errors(include_url=False), skip=0), 422)
+    if isinstance(found, OmbaError):
+        return problem(str(found), status_of(found))
+    if isinstance(found, ClientDisconnect):
         return problem("the request was not sent to its end", 422)
+    raise found
 
 
 async def read_body(request: Request) -> bytes:
@@ -69,5 +86,4 @@ async def baskets(served: Served, given: Annotated[schemas.OneOrMany, Body(opena
     """Take in a basket or a list of them, all or none. One whose id came before is taken once."""
     if served.group_commit is None:
         return problem("this service answers only: it was started with --read-only, and takes no baskets", 503)
-    receipt = await served.group_commit.take(given if isinstance(given, list) else [given])
-    return answer({"accepted": receipt.accepted, "repeated": receipt.repeated}, 202)
+    return told(await served.group_commit.take(given if isinstance(given, list) else [given]))
