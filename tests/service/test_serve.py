@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import pytest
@@ -17,14 +18,14 @@ from omba.cli import run
 from omba.errors import OmbaError
 from omba.service.answerer import FORKS
 from omba.service.answering import Answering
-from omba.service.launch import can_fork
+from omba.service.launch import THREADS, can_fork
 from omba.service.server import ServerPlan, bind_socket
 from patience import PATIENCE, wait_until
 from serving import WORLD, learn, served
 
 SMALL = ["--dim", "16", "--epochs", "2", "--pairs", "20000"]
 LEARNER, ANSWERER = "omba.live", "omba.service.answerer"
-QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+BARE = {name: value for name, value in os.environ.items() if name not in THREADS}
 
 
 class Running:
@@ -42,7 +43,7 @@ class Running:
             "0",
             *options,
         ]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=BARE)
         line = self.process.stdout.readline()
         found = re.search(r"http://\S+", line)
         assert found, line + self.process.stderr.read()
@@ -93,7 +94,7 @@ def posted(baskets):
 def refused(*arguments):
     """What a command says that cannot be carried out."""
     command = [sys.executable, "-c", "from omba.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=QUIET, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=BARE, timeout=PATIENCE, check=False)
     assert done.returncode == 2, done.stdout
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1, "one sentence"
@@ -165,6 +166,15 @@ def test_a_week_of_baskets_are_learned_as_they_come_and_are_all_there_after_a_re
         assert service.client.get(f"/products/{pair[0]}").json() == page
         assert service.client.post("/baskets", json=baskets[5]).json() == {"accepted": 0, "repeated": 1}
         assert service.stop()[0] == 0
+
+
+@pytest.mark.skipif(not can_fork(), reason="what a process was started with is told by Linux")
+def test_blas_has_one_thread_in_all_processes_without_being_told(tmp_path):
+    with serving(tmp_path, *SMALL) as service:
+        for module in (LEARNER, ANSWERER):
+            (one,) = children(service.process.pid, module)
+            given = Path(f"/proc/{one}/environ").read_text().split("\0")
+            assert {f"{name}=1" for name in THREADS} <= set(given)
 
 
 def test_a_learner_that_dies_is_started_again_and_goes_when_the_service_is_killed(tmp_path):

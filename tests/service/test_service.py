@@ -1,11 +1,14 @@
 """The service: every answer is what the model, its rules and its history say, asked in plain Python."""
 
 import json
+from base64 import urlsafe_b64encode
 from collections import Counter
 from urllib.parse import quote
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import omba
 from omba.model.clues import field, name_columns
@@ -16,7 +19,7 @@ from omba.rules.rules_table import read_rules
 from omba.service.fast_path import FastPath
 from omba.service.views.published import Published
 from omba.service.views.rule_index import NUMBERS, RuleIndex, plain_columns
-from omba.service.views.rule_key import key_of
+from omba.service.views.rule_key import key_of, read_key
 from omba.service.views.suggest import blend_of, exact_features, parts_of, rough_scores, suggest
 from omba.store import ModelFolder
 from patience import wait_until
@@ -459,3 +462,10 @@ def test_an_index_sorts_what_is_not_known_last(table):
         places = rule_index.find(Filter(), "conviction", order)
         known = [rule_index.records[place]["conviction"] is not None for place in places]
         assert known == sorted(known, reverse=True) or not np.isnan(rule_index.columns["conviction"]).any()
+
+
+@given(*[st.lists(st.text(min_size=1) | st.integers(-(2**63), 2**64 - 1), min_size=1, max_size=3)] * 2)
+def test_a_key_is_the_text_of_its_products_and_reads_back(left, right):
+    plain = json.dumps([left, right], ensure_ascii=False, separators=(",", ":"))
+    assert key_of(left, right) == urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+    assert read_key(key_of(left, right)) == (tuple(left), tuple(right))

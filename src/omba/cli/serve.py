@@ -30,8 +30,9 @@ def serve(
     **settings: Any,
 ) -> None:
     """Serve a model over HTTP with its dashboard, and learn the baskets that come in; where none is, one begins."""
-    from omba.service.launch import can_fork, launch
+    from omba.service.launch import can_fork, launch, limit_blas
 
+    limit_blas()
     wanted = options.read_settings(settings)
     answerer = launch() if can_fork() else None
     try:

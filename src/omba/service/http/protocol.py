@@ -181,7 +181,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _reply(self, cycle: DirectCycle, status: int, body: bytes) -> None:
         if cycle.disconnected:
             return
-        self.transport.write(written(status, body, cycle.keep_alive))
+        self.transport.write(written(status, body, cycle.keep_alive, self.server_state.default_headers))
         cycle.response_complete = True
         if not cycle.keep_alive:
             self.transport.close()

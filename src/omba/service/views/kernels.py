@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.int8]
+Shorts = NDArray[np.int16]
 Floats = NDArray[np.float32]
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
@@ -32,14 +33,29 @@ def quantise(vectors: Floats, rough: Bytes, scales: Floats) -> None:
             rough[i, k] = np.int8(np.rint(vectors[i, k] / step))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FASTMATH)
-def quantised_cosines(rough: Bytes, scales: Floats, query: Floats, cosines: Floats) -> None:
-    """The cosine of every row with a query of unit length."""
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def whole_dot(row: Bytes, query: Shorts) -> np.int32:
+    """A product of whole numbers. Each step is cut to 32 bits, or it would be done in 64, at half the speed."""
+    total = np.int32(0)
+    for k in range(len(row)):
+        total = np.int32(total + np.int32(np.int32(row[k]) * np.int32(query[k])))
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def quantised_cosines(rough: Bytes, scales: Floats, query: Shorts, step: float, cosines: Floats) -> None:
+    """The cosine of every row with a query, whose coordinates are so many steps each."""
     for i in range(rough.shape[0]):
-        total = np.float32(0.0)
-        for k in range(rough.shape[1]):
-            total += np.float32(rough[i, k]) * query[k]
-        cosines[i] = total * scales[i]
+        cosines[i] = np.float32(whole_dot(rough[i], query)) * scales[i] * np.float32(step)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def refine_cosines(
+    rough: Bytes, scales: Floats, query: Shorts, step: float, places: NDArray[np.int64], cosines: Floats
+) -> None:
+    """The same of some rows; the others stay as they are."""
+    for i in places:
+        cosines[i] = np.float32(whole_dot(rough[i], query)) * scales[i] * np.float32(step)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -7,10 +7,11 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 
+from pydantic_core import to_json
+
 from omba.baskets import Label
 from omba.errors import UnknownError
 
-ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 Sides = tuple[tuple[Label, ...], tuple[Label, ...]]
 
 
@@ -20,8 +21,8 @@ def key_of(antecedents: Sequence[Label], consequents: Sequence[Label]) -> str:
     >>> read_key(key_of(["tea", 7], ["milk"]))
     (('tea', 7), ('milk',))
     """
-    text = ENCODER.encode([list(antecedents), list(consequents)])
-    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    text = to_json([list(antecedents), list(consequents)])
+    return urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def read_key(key: str) -> Sides:
