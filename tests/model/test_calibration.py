@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import omba
-from omba.model.calibration import START, Calibration, describe, log_total, update
-from omba.model.kernels import fall
+from omba.model.calibration import START, Calibration, describe, fall, log_total, update
 
 ASKED = ("butter", "hot dogs", "tacos", "coffee", "ramen", "bread", "w3")
 

@@ -10,8 +10,8 @@ from scipy import special
 import omba
 from omba.model import effort, oracle
 from omba.model.blend import HALVINGS, RIDGE, Blend, log_likelihood
+from omba.model.clue_kernels import gather
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
-from omba.model.kernels import gather
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
 from omba.model.questions import EVERY, best_sellers, join
 

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 
 import omba
+from omba.model.clue_kernels import hide
 from omba.model.hidden_products import ALONE, NEGATIVES, HiddenProducts
 
 
@@ -28,6 +29,19 @@ def test_a_hidden_product_is_not_in_its_basket_and_others_were_sold():
         assert queries.candidates[q, 0] not in queries.context[queries.offsets[q] : queries.offsets[q + 1]]
     assert len(alone.context) == 0
     assert len(alone.users) == len(queries.users) // ALONE
+
+
+def test_a_hidden_product_is_not_in_its_context_nor_a_negative_in_its_basket():
+    rng = np.random.default_rng(0)
+    offsets = np.arange(0, 101, 5)
+    items = np.concatenate([rng.choice(40, 5, replace=False) for _ in range(20)]).astype(np.int32)
+    starts, context, candidates = hide(offsets, items, np.arange(20), 10, np.array([1, 2], np.uint64))
+    for q in range(20):
+        basket = set(items[offsets[q] : offsets[q + 1]].tolist())
+        seen = set(context[starts[q] : starts[q + 1]].tolist())
+        assert seen | {int(candidates[q, 0])} == basket
+        assert candidates[q, 0] not in seen
+        assert basket.isdisjoint(candidates[q, 1:].tolist())
 
 
 def test_jobs_for_each_level_describe_what_a_score_weighs():

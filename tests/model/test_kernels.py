@@ -146,16 +146,3 @@ def test_a_memory_holds_the_most_frequent_and_recent_products():
     assert sorted(rows[0].tolist()) == [4, 6]
     assert dict(zip(rows[0].tolist(), strength[0].tolist(), strict=True)) == {4: 0.875, 6: 1.0}
     assert mass[0] == pytest.approx(2 / 8 + 1 / 4 + 1 / 2 + 1)
-
-
-def test_a_hidden_product_is_not_in_its_context_nor_a_negative_in_its_basket():
-    rng = np.random.default_rng(0)
-    offsets = np.arange(0, 101, 5)
-    items = np.concatenate([rng.choice(40, 5, replace=False) for _ in range(20)]).astype(np.int32)
-    starts, context, candidates = kernels.hide(offsets, items, np.arange(20), 10, np.array([1, 2], np.uint64))
-    for q in range(20):
-        basket = set(items[offsets[q] : offsets[q + 1]].tolist())
-        seen = set(context[starts[q] : starts[q + 1]].tolist())
-        assert seen | {int(candidates[q, 0])} == basket
-        assert candidates[q, 0] not in seen
-        assert basket.isdisjoint(candidates[q, 1:].tolist())

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import omba
-from omba.model import counting, kernels, space
+from omba.model import counting, questions, space
 
 WINDOWS, BASKETS = 12, 40
 """A stream's worth; ten of them are learned."""
@@ -42,7 +42,8 @@ def work():
 
         patch.setattr(owner, name, counting_kernel)
 
-    for owner, name in ((space, "learn_baskets"), (space, "describe"), (counting, "count_pairs"), (kernels, "gather")):
+    watched = (space, "learn_baskets"), (space, "describe"), (counting, "count_pairs"), (questions, "gather")
+    for owner, name in watched:
         count_numbers(owner, name)
 
     def count_calls(frame, event, argument):

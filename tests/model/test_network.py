@@ -6,8 +6,8 @@ import pytest
 import omba
 from omba.model.blend import Blend, log_likelihood
 from omba.model.clues import fields
-from omba.model.kernels import fit_network
 from omba.model.network import HIDDEN, LENGTH, WIDEST, Network
+from omba.model.network_kernels import fit_network
 from omba.model.oracle import PlainAdam, slopes
 
 

@@ -21,6 +21,7 @@ would promise too much for months. So an offset of the log odds comes on top of 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from omba.model.blend import CAUTION, RIDGE
@@ -141,3 +142,18 @@ def log_total(utility: Floats) -> Floats:
     """log Σ exp(u) of each row."""
     highest = utility.max(axis=-1, initial=-1e300)
     return np.asarray(highest + np.log(np.maximum(np.exp(utility - highest[..., None]).sum(axis=-1), 1e-300)))
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def fall(values: Floats) -> Floats:
+    """The falling values that are nearest to these: neighbours that rise share their mean (pool adjacent violators)."""
+    means, sizes, blocks = np.empty(len(values)), np.empty(len(values), np.int64), 0
+    for value in values:
+        means[blocks], sizes[blocks] = value, 1
+        while blocks > 0 and means[blocks] > means[blocks - 1]:
+            both = sizes[blocks] + sizes[blocks - 1]
+            means[blocks - 1] += (means[blocks] - means[blocks - 1]) * sizes[blocks] / both
+            sizes[blocks - 1] = both
+            blocks -= 1
+        blocks += 1
+    return np.repeat(means[:blocks], sizes[:blocks])

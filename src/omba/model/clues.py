@@ -5,9 +5,9 @@ two clues among many, and where products have categories, the same clues are tak
 counts is fitted online, for each question by itself (`model.blend`), and so is what they say together
 (`model.network`).
 
-This table is the only place that names the clues. To add one, write its column in `kernels.describe` (the columns are
-named beside it, because a compiled kernel must not depend on another file), and add its line here: weights, snapshots,
-`OMBA.features` and the reasons of a suggestion go by the table.
+This table is the only place that names the clues. To add one, write its column in `clue_kernels.describe` (the columns
+are named beside it, because a compiled kernel must not depend on another file), and add its line here: weights,
+snapshots, `OMBA.features` and the reasons of a suggestion go by the table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model import kernels
+from omba.model import clue_kernels as kernels
 
 SHARPNESS = 8.0
 """How much the nearest product of a basket outweighs the others in the clue `nearest`."""
@@ -40,7 +40,7 @@ class Clue:
     name
         What the clue is called in features, weights and documents.
     column
-        Its column in what `kernels.describe` writes, or in what stands behind all levels.
+        Its column in what `clue_kernels.describe` writes, or in what stands behind all levels.
     paper
         Its weight in the paper's score.
     meaning

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omba.model.blend import Blend
-from omba.model.kernels import hide
+from omba.model.clue_kernels import hide
 from omba.model.space import QueryRows, WindowRows
 from omba.model.workers import Job
 

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from omba.model.kernels import Habits
+from omba.model.clue_kernels import Habits
 
 FADING = 0.93
 """What is left of a strength one visit later; 0.9 to 0.97 measured alike on Complete Journey and Ta-Feng."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omba.model.kernels import fit_network, standardise
+from omba.model.network_kernels import fit_network, standardise
 
 HIDDEN = 32
 """Units of the hidden layer; 16 are worse by 0.001 MRR on Complete Journey, 64 are no better."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from omba.model import effort
 from omba.model.blend import Blend
-from omba.model.calibration import PLACES, Calibration, describe, log_total
+from omba.model.calibration import PLACES, Calibration, describe, fall, log_total
+from omba.model.clue_kernels import POPULARITY, gather
 from omba.model.clues import BEHIND, COMPLETE, LIFT, NEXT
-from omba.model.kernels import POPULARITY, fall, gather
 from omba.model.memory import FADING, VISITS
 from omba.model.space import QueryRows, WindowRows
 from omba.model.workers import Job

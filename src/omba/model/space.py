@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.model.clue_kernels import describe
 from omba.model.clues import CLUES, RECENT, SHARPNESS
-from omba.model.kernels import describe, learn_baskets
+from omba.model.kernels import learn_baskets
 from omba.model.memory import PRIOR, Memory
 from omba.model.row_index import roll_up
 from omba.model.sampler import sampler

@@ -1,0 +1,302 @@
+"""The clues' kernels: queries from baskets, their candidates, and what speaks for each of them.
+
+They stand in this one module with their helpers, of which the learner has the same (`model.kernels`): a kernel that
+called a helper in another file would be served stale from numba's cache after that file changed. `model.oracle` holds
+the same mathematics in plain NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+State = NDArray[np.uint64]
+
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+HOT = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": FASTMATH}
+HELPER = {**HOT, "forceinline": True}
+F32 = np.float32
+CONTEXT, USER, NEAREST, HABIT, POPULARITY, TREND = range(6)
+SLOW, BOUGHT, VISIT_SHARE, SINCE_VISITS, SINCE_DAYS, ONCE, VISITS, REPEATS = range(6, 14)
+RHYTHM, BETWEEN, COMPANY = range(14, 17)
+"""The columns that `describe` writes; `model.clues` says what stands in each."""
+
+
+class Habits(NamedTuple):
+    """What users remember, as `model.memory` keeps it: its arrays by their names there."""
+
+    rows: Ints
+    strength: Floats
+    mass: Floats
+    counts: Ints
+    last_visit: Ints
+    first_day: Ints
+    last_day: Ints
+    totals: Ints
+
+
+@intrinsic
+def strip_owner(typing: Any, array: Any) -> Any:
+    """Strip an array's owner, so that row views skip atomic reference counts (a third of the time went into them).
+
+    The caller must keep the original array alive for as long as the stripped one is used.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = context.make_array(array)(context, builder, arguments[0])
+        made.meminfo, made.parent = (ir.Constant(kind.type, None) for kind in (made.meminfo, made.parent))
+        return made._getvalue()
+
+    return array(array), generate
+
+
+@njit(inline="always")
+def next_random(state: State) -> Any:
+    """One step of xorshift128+ (Vigna, 2017): 64 random bits for two shifts and an addition."""
+    x, y = state[0], state[1]
+    state[0] = y
+    x ^= x << np.uint64(23)
+    x = x ^ y ^ (x >> np.uint64(17)) ^ (y >> np.uint64(26))
+    state[1] = x
+    return x + y
+
+
+@njit(**HELPER)
+def dot(a: Floats, b: Floats) -> Any:
+    total = F32(0.0)
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(**HELPER)
+def describe_habit(user: int, place: int, share: float, habits: Habits, now: int, prior: float, out: Floats) -> None:
+    """The clues of a customer's own past; `place` is where they remember the product, −1 for nowhere."""
+    visits, bought, repeated = habits.totals[user, 0], habits.totals[user, 1], habits.totals[user, 2]
+    mass = habits.mass[user] + F32(prior)
+    if place < 0:
+        out[HABIT] = np.log(F32(prior) / mass)
+        out[SLOW] = np.log(F32(prior) / (F32(bought) + F32(prior)))
+        return
+    count = F32(habits.counts[user, place])
+    out[HABIT] = np.log((habits.strength[user, place] / share + F32(prior)) / mass)
+    out[SLOW] = np.log((count / share + F32(prior)) / (F32(bought) + F32(prior)))
+    out[BOUGHT] = F32(1.0)
+    out[VISIT_SHARE] = np.log(count / F32(visits))
+    out[SINCE_VISITS] = -np.log(F32(visits - habits.last_visit[user, place] + 1))
+    out[SINCE_DAYS] = -np.log(F32(1 + max(now - habits.last_day[user, place], 0)))
+    out[ONCE] = F32(1.0) if count == F32(1.0) else F32(0.0)
+    out[VISITS] = np.log(F32(visits))
+    out[REPEATS] = np.log(F32(repeated + 1) / F32(bought - repeated + 1))
+    if habits.counts[user, place] > 1:
+        last = habits.last_day[user, place]
+        between = F32(max(last - habits.first_day[user, place], 0)) / (count - F32(1.0))
+        out[RHYTHM] = np.log((F32(max(now - last, 0)) + F32(0.5)) / (between + F32(0.5)))
+        out[BETWEEN] = np.log(between + F32(1.0))
+
+
+@njit(**HELPER)
+def four_dots(row: Floats, a: Floats, b: Floats, c: Floats, d: Floats) -> Any:
+    """A row's dot products with four others: it is read once instead of four times."""
+    first, second, third, fourth = F32(0.0), F32(0.0), F32(0.0), F32(0.0)
+    for i in range(row.shape[0]):
+        x = row[i]
+        first += x * a[i]
+        second += x * b[i]
+        third += x * c[i]
+        fourth += x * d[i]
+    return first, second, third, fourth
+
+
+@njit(**HELPER)
+def nearness(row: Floats, length: float, seen: Ints, lengths: Floats, vectors: Floats, sharpness: float) -> Any:
+    """1/s · log of the mean of exp(s · cosine) to the products of a basket."""
+    total, pace, j = F32(0.0), F32(sharpness), 0
+    while j + 4 <= seen.shape[0]:
+        a, b, c, d = four_dots(row, vectors[seen[j]], vectors[seen[j + 1]], vectors[seen[j + 2]], vectors[seen[j + 3]])
+        total += np.exp(pace * a / (length * lengths[j] + F32(1e-12)))
+        total += np.exp(pace * b / (length * lengths[j + 1] + F32(1e-12)))
+        total += np.exp(pace * c / (length * lengths[j + 2] + F32(1e-12)))
+        total += np.exp(pace * d / (length * lengths[j + 3] + F32(1e-12)))
+        j += 4
+    while j < seen.shape[0]:
+        total += np.exp(pace * dot(row, vectors[seen[j]]) / (length * lengths[j] + F32(1e-12)))
+        j += 1
+    return np.log(total / F32(seen.shape[0])) / pace
+
+
+@njit(**HOT)
+def describe(
+    offsets: Longs,
+    context: Ints,
+    users: Ints,
+    candidates: Ints,
+    vectors: Floats,
+    user_vectors: Floats,
+    share: Floats,
+    trend: Floats,
+    company: Floats,
+    habits: Habits,
+    now: int,
+    sharpness: float,
+    prior: float,
+    features: Floats,
+) -> None:
+    """The clues of every candidate of every query, (queries, candidates, clues): see `model.clues`."""
+    vectors, user_vectors = strip_owner(vectors), strip_owner(user_vectors)
+    width, rows = vectors.shape[1], habits.rows
+    middle = np.empty(width, F32)
+    places = np.full(vectors.shape[0], -1, np.int32)
+    # Many products of a query have one category, and a best seller is a candidate of every query.
+    described, norms = np.full(vectors.shape[0], -1, np.int64), np.zeros(vectors.shape[0], F32)
+    rarest = np.log(share.min()) if share.shape[0] > 0 else F32(0.0)
+    for q in range(candidates.shape[0]):
+        seen = context[offsets[q] : offsets[q + 1]]
+        lengths = np.empty(seen.shape[0], F32)
+        middle[:] = F32(0.0)
+        for j in range(seen.shape[0]):
+            row = vectors[seen[j]]
+            lengths[j] = np.sqrt(dot(row, row))
+            for i in range(width):
+                middle[i] += row[i]
+        span = np.sqrt(dot(middle, middle))
+        user = users[q]
+        reach = F32(0.0)
+        if user >= 0:
+            reach = np.sqrt(dot(user_vectors[user], user_vectors[user]))
+            for s in range(rows.shape[1]):
+                if rows[user, s] >= 0:
+                    places[rows[user, s]] = s
+        first = q * candidates.shape[1]
+        for c in range(candidates.shape[1]):
+            p = candidates[q, c]
+            out = features[q, c]
+            if p >= 0 and described[p] >= first:
+                out[:] = features[q, described[p] - first]
+                continue
+            out[:] = F32(0.0)
+            if p < 0:
+                out[POPULARITY] = rarest
+                if user >= 0:
+                    describe_habit(user, -1, F32(1.0), habits, now, prior, out)
+                continue
+            described[p] = first + c
+            row = vectors[p]
+            if norms[p] == F32(0.0):
+                norms[p] = np.sqrt(dot(row, row)) + F32(1e-12)
+            length = norms[p]
+            if span > 0.0:
+                out[CONTEXT] = dot(row, middle) / (length * span)
+                out[NEAREST] = nearness(row, length, seen, lengths, vectors, sharpness)
+            out[POPULARITY], out[TREND], out[COMPANY] = np.log(share[p]), trend[p], company[p]
+            if user < 0:
+                continue
+            if reach > 0.0:
+                out[USER] = dot(row, user_vectors[user]) / (length * reach)
+            describe_habit(user, places[p], share[p], habits, now, prior, out)
+        if user >= 0:
+            for s in range(rows.shape[1]):
+                if rows[user, s] >= 0:
+                    places[rows[user, s]] = -1
+
+
+@njit(nogil=True, cache=True)
+def gather(
+    offsets: Longs,
+    context: Ints,
+    users: Ints,
+    target_offsets: Longs,
+    targets: Ints,
+    rows: Ints,
+    most: int,
+    best_sellers: Ints,
+    found: Ints,
+    drawn: Ints,
+    chance: NDArray[np.float64],
+    candidates: Ints,
+    log_weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> None:
+    """The candidates of each query: its targets, what the customer remembers, best sellers, those found for it, and
+    products drawn.
+
+    Each comes once, and none that is in the basket. Those certain to be there stand for themselves (log weight 0), a
+    drawn one for as many as it is one of; places left over have a log weight of −∞. Targets share one query's worth. Of
+    what a customer remembers, every second or third and so on is taken where there are more than `most`.
+    """
+    stamp = np.full(chance.shape[0], -1, np.int64)
+    for q in range(users.shape[0]):
+        candidates[q], log_weights[q], shares[q] = -1, -np.inf, 0.0
+        for j in range(offsets[q], offsets[q + 1]):
+            stamp[context[j]] = q
+        at = 0
+        first, after = target_offsets[q], target_offsets[q + 1]
+        for j in range(first, after):
+            if stamp[targets[j]] != q:
+                candidates[q, at], log_weights[q, at], shares[q, at] = targets[j], 0.0, 1.0 / (after - first)
+                stamp[targets[j]] = q
+                at += 1
+        if users[q] >= 0:
+            own = rows[users[q]]
+            known = 0
+            while known < own.shape[0] and own[known] >= 0:
+                known += 1
+            step = max(1, -(-known // most))
+            for s in range(known):
+                if stamp[own[s]] != q:
+                    stamp[own[s]] = q
+                    if s % step == q % step:
+                        candidates[q, at], log_weights[q, at] = own[s], np.log(step)
+                        at += 1
+        for some in (best_sellers, found[q]):
+            for p in some:
+                if stamp[p] != q:
+                    candidates[q, at], log_weights[q, at] = p, 0.0
+                    stamp[p] = q
+                    at += 1
+        for j in range(drawn.shape[1]):
+            # One drawn twice stands for twice as many.
+            p = drawn[q, j]
+            if stamp[p] != q:
+                candidates[q, at], log_weights[q, at] = p, -np.log(drawn.shape[1] * chance[p])
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def hide(
+    offsets: Longs, items: Ints, chosen: Longs, negatives: int, state: State
+) -> tuple[Longs, Ints, NDArray[np.int32]]:
+    """Queries from baskets: one product hidden, the others its context, negatives drawn from the window's purchases.
+
+    Returns the offsets and rows of the contexts, and the candidates with the hidden product in column 0. A negative
+    that is in the basket is drawn again, at most ten times over.
+    """
+    starts = np.zeros(chosen.shape[0] + 1, np.int64)
+    for q in range(chosen.shape[0]):
+        starts[q + 1] = starts[q] + offsets[chosen[q] + 1] - offsets[chosen[q]] - 1
+    context = np.empty(starts[-1], np.int32)
+    candidates = np.empty((chosen.shape[0], negatives + 1), np.int32)
+    for q in range(chosen.shape[0]):
+        first, after = offsets[chosen[q]], offsets[chosen[q] + 1]
+        hidden = first + np.int64(next_random(state) % np.uint64(after - first))
+        candidates[q, 0] = items[hidden]
+        context[starts[q] : starts[q] + hidden - first] = items[first:hidden]
+        context[starts[q] + hidden - first : starts[q + 1]] = items[hidden + 1 : after]
+        for r in range(negatives):
+            for _ in range(10):
+                negative = items[np.int64(next_random(state) % np.uint64(items.shape[0]))]
+                inside = False
+                for i in range(first, after):
+                    inside = inside or items[i] == negative
+                if not inside:
+                    break
+            candidates[q, r + 1] = negative
+    return starts, context, candidates
