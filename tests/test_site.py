@@ -184,7 +184,7 @@ def test_every_public_name_is_in_the_reference():
 INSIDE = {
     "add_levels", "complete_scores", "describe",
     "describe_behind",
-    "describe_level", "extra_state", "load_extra", "next_scores", "score_catalogue",
+    "describe_level", "make_room", "extra_state", "load_extra", "next_scores", "score_catalogue",
     "score_queries",
 }  # fmt: skip
 """Methods of OMBA by which evaluation, learning, snapshots and variants reach inside; nobody else calls them."""

@@ -49,9 +49,9 @@ def test_jobs_for_each_level_describe_what_a_score_weighs():
     hidden = HiddenProducts(window, np.random.default_rng(0))
     for job in reversed(hidden.jobs(model)):
         job()
-    for queries, clues in zip(hidden.asked, hidden.described, strict=True):
+    for queries, described in zip(hidden.asked, hidden.described, strict=True):
         features = model.describe(queries.offsets, queries.context, queries.users, queries.candidates)
-        assert np.array_equal(np.concatenate(clues, axis=2)[..., :-1], features[..., :-1])
+        assert np.array_equal(described[..., :-1], features[..., :-1])
 
 
 def test_weights_learn_from_what_was_described_even_where_the_model_has_moved_on():

@@ -16,7 +16,7 @@ from omba.errors import SettingError, UnknownError, nearest
 from omba.model import recommend
 from omba.model.assortment import Assortment
 from omba.model.blend import Blend
-from omba.model.clues import BEHIND, COMPLETE, LIFT, LIFT_PRIOR, LOYALTY, NEXT, SIZE, name_columns
+from omba.model.clues import BEHIND, CLUES, COMPLETE, LIFT, LIFT_PRIOR, LOYALTY, NEXT, SIZE, name_columns
 from omba.model.entities import Entities
 from omba.model.hierarchy import Hierarchy
 from omba.model.memory import VISITS
@@ -133,23 +133,30 @@ class Answers(Entities):
         The basket of query q is `context[offsets[q] : offsets[q + 1]]`; rows of −1 are unknown.
         """
         queries = QueryRows(offsets, context, users, candidates)
-        clues = [self.describe_level(level, queries) for level in range(len(self.spaces))]
-        features = np.concatenate([*clues, self.describe_behind(queries)], axis=2)
+        features = self.make_room(queries)
+        for level in range(len(self.spaces)):
+            self.describe_level(level, queries, features)
+        self.describe_behind(queries, features)
         features[..., -1] = self.blend.score(features)
         return features
 
-    def describe_level(self, level: int, queries: QueryRows) -> NDArray[np.float32]:
-        """The clues of one level of products, of queries in the rows of the first."""
-        return self.spaces[level].describe(queries.roll_up(self.hierarchy.parents) if level else queries)
+    def make_room(self, queries: QueryRows) -> NDArray[np.float32]:
+        """Where the clues of queries are written to, those of all levels and then those behind them."""
+        return np.empty((*queries.candidates.shape, len(CLUES) * len(self.spaces) + len(BEHIND)), np.float32)
 
-    def describe_behind(self, queries: QueryRows) -> NDArray[np.float32]:
-        """The clues that stand behind those of all levels; the last, what is made of all others, is left at 0."""
-        behind = np.zeros((*queries.candidates.shape, len(BEHIND)), np.float32)
+    def describe_level(self, level: int, queries: QueryRows, features: NDArray[np.float32]) -> None:
+        """Write the clues of one level of products, of queries in the rows of the first."""
+        asked = queries.roll_up(self.hierarchy.parents) if level else queries
+        self.spaces[level].describe(asked, features, level * len(CLUES))
+
+    def describe_behind(self, queries: QueryRows, features: NDArray[np.float32]) -> None:
+        """Write the clues that stand behind those of all levels; the last, what is made of all others, is left at 0."""
+        behind = features[..., -len(BEHIND) :]
+        behind[...] = 0.0
         behind[..., LIFT.column] = self._lifts(queries.offsets, queries.context, queries.candidates)
         behind[..., SIZE.column] = np.log1p(np.diff(queries.offsets))[:, None]
         visits = np.append(self.spaces[0].memory.totals[:, VISITS], 0)[queries.users]
         behind[..., LOYALTY.column] = np.log1p(visits)[:, None]
-        return behind
 
     def _lifts(
         self, offsets: NDArray[np.int64], context: NDArray[np.int32], candidates: NDArray[np.int32]

@@ -45,8 +45,8 @@ class HiddenProducts:
     def __init__(self, window: WindowRows, rng: np.random.Generator) -> None:
         many = np.flatnonzero(np.diff(window.offsets) > 1)
         self.asked: list[QueryRows] = []
-        self.described: list[list[NDArray[np.float32]]] = []
-        """The clues of each level and those behind all levels, of each of the queries asked."""
+        self.described: list[NDArray[np.float32]] = []
+        """The clues of each of the queries asked."""
         if len(many) == 0:
             return
         chosen = rng.permutation(many)[:QUERIES]
@@ -63,21 +63,19 @@ class HiddenProducts:
 
     def jobs(self, model: Answers) -> list[Job]:
         """What is to be done to describe the candidates, a job for each level of products: they share nothing."""
-        levels = len(model.spaces)
-        self.described = [[np.empty(0, np.float32)] * (levels + 1) for _ in self.asked]
-        return [partial(self.describe, model, level) for level in range(levels)] if self.asked else []
+        self.described = [model.make_room(queries) for queries in self.asked]
+        return [partial(self.describe, model, level) for level in range(len(model.spaces))] if self.asked else []
 
     def describe(self, model: Answers, level: int) -> None:
         """Describe the candidates at one level; the last is where those clues stand that have no level."""
-        for queries, clues in zip(self.asked, self.described, strict=True):
-            clues[level] = model.describe_level(level, queries)
+        for queries, features in zip(self.asked, self.described, strict=True):
+            model.describe_level(level, queries, features)
             if level == len(model.spaces) - 1:
-                clues[-1] = model.describe_behind(queries)
+                model.describe_behind(queries, features)
 
     def teach(self, blend: Blend, rng: np.random.Generator) -> None:
         """Fit the weights of a blend to what was described, and then what the clues say together."""
-        features = [np.concatenate(clues, axis=2) for clues in self.described]
-        if features:
-            blend.learn(features[0])
-        for part in features:
-            blend.learn_together(part, rng)
+        if self.described:
+            blend.learn(self.described[0])
+        for features in self.described:
+            blend.learn_together(features, rng)

@@ -200,28 +200,33 @@ class Space:
         orders = [np.concatenate(mine) for mine in zip(*shares, strict=True)]
         return [partial(learn, order, state) for order, state in zip(orders, states, strict=True)]
 
-    def describe(self, queries: QueryRows) -> NDArray[np.float32]:
-        """The clues of every candidate of every query, (queries, candidates, clues)."""
+    def describe(
+        self, queries: QueryRows, features: NDArray[np.float32] | None = None, at: int = 0
+    ) -> NDArray[np.float32]:
+        """The clues of every candidate of every query, (queries, candidates, clues); where there are features to write
+        them to, from column `at` on."""
         known = queries.context >= 0
         offsets = np.concatenate([[0], np.cumsum(known)])[queries.offsets]
-        features = np.empty((*queries.candidates.shape, len(CLUES)), np.float32)
+        if features is None:
+            features = np.empty((*queries.candidates.shape, len(CLUES)), np.float32)
         describe(
             offsets, queries.context[known], queries.users, queries.candidates,
             self.products.vectors, self.users.vectors,
             *self.sales(), self.memory.habits(), self.today + 1,
-            SHARPNESS, PRIOR, features,
+            SHARPNESS, PRIOR, at, features,
         )  # fmt: skip
         return features
 
     def sales(self) -> tuple[NDArray[np.float32], ...]:
-        """The share of all sales of each product, its trend, and the log of how much larger than usual the baskets are
-        that it is in; worked out once until more is counted."""
+        """The share of all sales of each product, its trend, the log of how much larger than usual the baskets are that
+        it is in, and the log of the share; worked out once until more is counted."""
         if self._sales is None:
             share = self.shares()
             trend = np.log((self.recent + PRIOR) / (share * self.recent.sum() + PRIOR))
             usual = max(float(self.company.sum()), 1.0) / max(float(self.counts.sum()), 1.0)
             company = np.log((self.company / usual + PRIOR) / (self.counts + PRIOR))
-            self._sales = share.astype(np.float32), trend.astype(np.float32), company.astype(np.float32)
+            found = share, trend, company, np.log(share)
+            self._sales = tuple(each.astype(np.float32) for each in found)
         return self._sales
 
     def shares(self) -> NDArray[np.float64]:
