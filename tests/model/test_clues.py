@@ -9,7 +9,7 @@ from scipy import special
 
 import omba
 from omba.model import effort, oracle
-from omba.model.blend import HALVINGS, RIDGE, Blend, log_likelihood
+from omba.model.blend import HALVINGS, RIDGE, Blend
 from omba.model.clue_kernels import gather
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
@@ -245,9 +245,9 @@ def test_a_step_of_a_young_blend_whose_clues_go_to_extremes_makes_its_answers_no
         targets = np.zeros(features.shape[:2])
         targets[np.arange(4), chosen] = 1.0
         mine = features[..., blend.columns].astype(float)
-        before = log_likelihood(mine @ blend.weights, targets)
+        before = oracle.log_likelihood(mine @ blend.weights, targets)
         blend.learn(features, np.zeros(features.shape[:2]), targets)
-        assert log_likelihood(mine @ blend.weights, targets) >= before - 1e-9
+        assert oracle.log_likelihood(mine @ blend.weights, targets) >= before - 1e-9
 
 
 def test_the_best_sellers_are_those_of_a_stable_sort():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import omba
-from omba.model.blend import Blend, log_likelihood
+from omba.model.blend import Blend
 from omba.model.clues import fields
 from omba.model.network import HIDDEN, LENGTH, WIDEST, Network
-from omba.model.network_kernels import fit_network
-from omba.model.oracle import PlainAdam, slopes
+from omba.model.oracle import PlainAdam, log_likelihood, slopes
+from omba.model.score_kernels import fit_network
 
 
 def worth(weights, clues, given):

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from omba.model.clues import AMONG, CLUES, MATCH, Question, field, fields
 from omba.model.network import Network
+from omba.model.score_kernels import log_likelihood, sum_up
 
 CAUTION = 1.0
 """Prior precision of each weight: it holds for the first few dozen queries."""
@@ -117,45 +118,40 @@ class Blend:
         """One Newton step on queries, (queries, candidates, clues).
 
         `log_weights` says how many products each candidate stands for, `targets` which share of a query's worth each
-        candidate is; without, each stands for itself and the target stands in column 0.
+        candidate is; without, each stands for itself and the target stands in column 0. A query without a target tells
+        nothing.
         """
         if not self.fitted or len(features) == 0 or not np.isfinite(features).all():
             return  # vectors that a rate has led astray tell nothing
-        x = features[..., self.columns].astype(np.float64)
-        utility = x @ self.weights
-        if log_weights is not None:
-            utility += log_weights
-        chance = np.exp(utility - utility.max(axis=1, keepdims=True))
-        chance /= chance.sum(axis=1, keepdims=True)
-        mean = (chance[:, None, :] @ x)[:, 0]
+        shape = features.shape[:2]
+        log_weights = np.zeros(shape) if log_weights is None else log_weights
         if targets is None:
-            gradient = (x[:, 0] - mean).sum(axis=0)
-        else:
-            gradient = (targets[:, None, :] @ x)[:, 0].sum(axis=0) - mean.sum(axis=0)
-        weighted = (x * np.sqrt(chance)[..., None]).reshape(-1, x.shape[2])
-        prior = max(0.0, 1.0 - len(x) / self.question.length) * self.hessian
-        self.hessian = prior + weighted.T @ weighted - mean.T @ mean
+            targets = np.zeros(shape)
+            targets[:, 0] = 1.0
+        gradient, curvature = np.zeros(len(self.weights)), np.zeros_like(self.hessian)
+        before = sum_up(
+            features, self.columns, self._widen(self.weights, features), log_weights, targets, gradient, curvature
+        )
+        queries = np.count_nonzero(targets.any(axis=1))
+        prior = max(0.0, 1.0 - queries / self.question.length) * self.hessian
+        self.hessian = prior + curvature
         step = np.linalg.solve(self.hessian + RIDGE * np.eye(len(self.weights)), gradient)
-        before = log_likelihood(utility, targets)
         for _ in range(HALVINGS):
             # A young blend whose clues go to extremes would overshoot, and be without sense for weeks.
-            if log_likelihood(utility + x @ step, targets) - 0.5 * step @ prior @ step >= before:
+            after = log_likelihood(features, self._widen(self.weights + step, features), log_weights, targets)
+            if after - 0.5 * step @ prior @ step >= before:
                 self.weights = self.weights + step
                 return
             step = step / 2.0
 
+    def _widen(self, weights: Floats, features: NDArray[np.float32]) -> Floats:
+        """The weight of each column of the features."""
+        wide = np.zeros(features.shape[-1])
+        wide[self.columns] = weights
+        return wide
+
     def learn_together(self, features: NDArray[np.float32], rng: np.random.Generator) -> None:
         """Fit what clues say together to queries whose target stands in column 0."""
         if self.network is not None and np.isfinite(features).all():
-            given = features[..., self.columns] @ self.weights.astype(np.float32)
+            given = features @ self._widen(self.weights, features).astype(np.float32)
             self.network.learn(features, given, rng)
-
-
-def log_likelihood(utility: Floats, targets: Floats | None) -> float:
-    """How well utilities, (queries, candidates), tell the targets: Σ share · log p, the targets as in `Blend.learn`."""
-    highest = utility.max(axis=1, keepdims=True)
-    total = highest[:, 0] + np.log(np.exp(utility - highest).sum(axis=1))
-    if targets is None:
-        return float((utility[:, 0] - total).sum())
-    wanted = targets > 0
-    return float((targets[wanted] * (utility - total[:, None])[wanted]).sum())

@@ -115,7 +115,7 @@ def known_places(rows: Ints, user: int) -> int:
 
 
 @njit(**HELPER)
-def find_place(rows: Ints, user: int, known: int, product: int) -> int:
+def find_place(rows: Ints, user: int, known: int, product: int) -> Any:
     """The place where a user remembers a product, −1 for nowhere."""
     place = np.int32(-1)
     for s in range(known):

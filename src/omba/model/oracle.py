@@ -281,6 +281,17 @@ def _worth(weights: Vector, queries: list[tuple[NDArray[np.float64], Vector, Vec
     return total
 
 
+def log_likelihood(utility: NDArray[np.float64], targets: NDArray[np.float64] | None) -> float:
+    """How well utilities, (queries, candidates), tell the targets: Σ share · log p; without shares the target stands in
+    column 0."""
+    highest = utility.max(axis=1, keepdims=True)
+    total = highest[:, 0] + np.log(np.exp(utility - highest).sum(axis=1))
+    if targets is None:
+        return float((utility[:, 0] - total).sum())
+    wanted = targets > 0
+    return float((targets[wanted] * (utility - total[:, None])[wanted]).sum())
+
+
 def slopes(weights: NDArray[np.float64], clues: NDArray[np.float64], given: NDArray[np.float64]) -> NDArray[np.float64]:
     """The gradient of the mean log likelihood of a network's queries by all weights, (clues + 2, units)."""
     queries, candidates, n = clues.shape

@@ -140,8 +140,8 @@ class Questions:
         self._compare(model, NEXT.name, users, features, log_weights, true, np.diff(offsets))
         true[log_weights != 0.0], log_weights[log_weights != 0.0] = False, -np.inf
         known = true.any(axis=1) & (model.spaces[0].memory.totals[users, VISITS] >= KNOWN)
-        shares = true[known] / true[known].sum(axis=1, keepdims=True)
-        self.blends[NEXT.name].learn(features[known], log_weights[known], shares)
+        shares = true * (known / np.maximum(true.sum(axis=1), 1))[:, None]
+        self.blends[NEXT.name].learn(features, log_weights, shares)
 
     def _judge(self, model: Answers, window: WindowRows, baskets: Longs, best: Rows, rng: np.random.Generator) -> None:
         """Compare what would have been suggested, at a moment of each of these visits, with what was bought after it;
