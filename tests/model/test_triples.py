@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from omba.model import counting
+from omba.model import counting, dense_triples
 from omba.model import triples as module
+from omba.model.dense_triples import DenseTriples
 from omba.model.evidence import Evidence
 from omba.model.triples import Triples
 
@@ -261,7 +263,7 @@ def test_a_model_saved_before_best_sellers_had_places_goes_on_and_claims_no_more
 
 def test_where_others_sell_best_now_their_triples_have_the_places(monkeypatch):
     monkeypatch.setattr(module, "LEAST", 12_000)
-    first, later = shop(1_500, 120, seed=1), shop(9_000, 120, seed=2)
+    first, later = shop(1_500, 120, seed=1), shop(12_000, 120, seed=2)
     moved = [[row + 120 for row in rows] for rows in later]
     triples, evidence, truth = count([*first, *moved], room=12_000)
     sets, true = whole_truth(truth)
@@ -274,6 +276,52 @@ def test_where_others_sell_best_now_their_triples_have_the_places(monkeypatch):
     again = Triples(12_000)
     again.load(triples.state())
     assert again.observed()[1].tolist() == triples.observed()[1].tolist()
+
+
+def some_baskets(number, products=40):
+    """Baskets of numbered best sellers, three or more each, as one list of numbers in order and their sizes."""
+    rng = np.random.default_rng(0)
+    rows = [np.sort(rng.choice(products, rng.integers(3, 12), replace=False)).astype(np.uint16) for _ in range(number)]
+    truth = Counter(triple for row in rows for triple in combinations(row.tolist(), 3))
+    return np.concatenate(rows), np.array([len(row) for row in rows], np.int32), truth
+
+
+def test_best_sellers_of_many_baskets_are_counted_one_highest_number_at_a_time_as_one_basket_at_a_time_would():
+    numbers, sizes, truth = some_baskets(700)
+    dense = DenseTriples(np.arange(40, dtype=np.int32))
+    for part, some in zip(np.split(numbers, [sizes[:300].sum()]), np.split(sizes, [300]), strict=True):
+        dense.add(part, some)
+
+    sets = np.array(list(combinations(range(40), 3)))
+    assert dense.look_up(sets).tolist() == [truth[tuple(row)] for row in sets.tolist()]
+
+
+def test_baskets_of_best_sellers_wait_until_they_are_many_or_asked_for_and_are_counted_once(monkeypatch):
+    numbers, sizes, truth = some_baskets(50)
+    dense, total = DenseTriples(np.arange(40, dtype=np.int32)), sum(truth.values())
+    dense.add(numbers, sizes)
+    assert not dense._counts.any(), "nobody has asked"
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: int(dense.counts.sum()), range(8))) == [total] * 8
+
+    monkeypatch.setattr(dense_triples, "AT_ONCE", len(numbers))
+    dense.add(numbers, sizes)
+    assert dense._counts.sum() == 2 * total, "they are many"
+
+
+def test_a_part_taken_by_best_sellers_lets_all_that_are_too_many_go_at_once(crowded, monkeypatch):
+    triples, evidence, _ = crowded
+    other, drops = Triples(12_000), []
+    other.load(triples.state())
+    monkeypatch.setattr(Triples, "_table_room", property(lambda self: 1_500))
+    monkeypatch.setattr(
+        counting, "drop_triples", lambda *given, drop=counting.drop_triples: drops.append(1) or drop(*given)
+    )
+
+    other._part_best_sellers(evidence)
+
+    assert 0 < other.n_triples <= 1_500
+    assert len(drops) <= 2, "a sample tells the bound nearly"
 
 
 def test_counts_of_best_sellers_that_are_not_theirs_are_refused(crowded):

@@ -21,8 +21,11 @@ Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Steps = NDArray[np.uint16]
 Near = tuple[Rows, Steps]
-Dense = tuple[Rows, NDArray[np.uint32]]
-"""The numbers of the best sellers by row, and a count for each three of them (see `dense_triples.py`)."""
+Halves = NDArray[np.uint16]
+Dense = tuple[Rows, Halves, Rows]
+"""The numbers of the best sellers by row, and room for those of baskets and for how many each has."""
+Places = tuple[Rows, NDArray[np.uint32]]
+"""The same numbers, and a count for each three of them (see `dense_triples.py`)."""
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
@@ -44,6 +47,8 @@ SHAPE = 2.0
 with two antecedents in a year of Complete Journey's types 0.725 and 0.726 are found (tables of 3 million)."""
 AT_ONCE = 256
 """Pairs looked up at a time."""
+GROUP = 1_024
+"""Pairs of baskets, or triples, that are gathered before they are looked up."""
 BLOCK = 8
 """Words in a block of the trace: one cache line, so that a pair's four bits cost one access to memory."""
 
@@ -145,8 +150,9 @@ def count_pairs(
     Of a basket with more than `largest` products only `largest`, drawn at random, are paired; `place[2]` counts
     such baskets. Returns the slots used; `place[0]` is the number of baskets once all is counted.
     """
-    slots, used = len(table) // 2, 0
-    drawn, homes = np.empty(largest, np.int32), np.empty(largest, np.uint64)
+    used, waiting, drawn = 0, 0, np.empty(largest, np.int32)
+    keys, homes = np.empty(AT_ONCE + largest, np.uint64), np.empty(AT_ONCE + largest, np.uint64)
+    slots = len(table) // 2
     while place[0] < len(offsets) - 1:
         start, stop = offsets[place[0]], offsets[place[0] + 1]
         basket = items[start:stop]
@@ -154,23 +160,36 @@ def count_pairs(
             draw(basket, drawn, np.uint64(first + place[0]))
             basket = drawn
         for i in range(place[1], len(basket) - 1):
-            if used + len(basket) - 1 - i > free:
-                place[1] = i
-                return used
+            # What waits may be new, and be met again in this row: only once it is counted the room is known.
+            more = len(basket) - 1 - i
+            if waiting >= AT_ONCE or used + waiting + more > free:
+                used += count_waiting(keys[:waiting], homes, table, trace, error)
+                waiting = 0
+                if used + more > free:
+                    place[1] = i
+                    return int(used)
             for j in range(i + 1, len(basket)):
-                homes[j] = home(slots, pack(basket[i], basket[j]))
-                prefetch(table, homes[j])
-            for j in range(i + 1, len(basket)):
-                key = pack(basket[i], basket[j])
-                slot = locate(table, homes[j], key)
-                if table[slot] == EMPTY:
-                    table[slot] = key
-                    missed = np.uint64(error) if check_trace(trace, key, False) else np.uint64(0)
-                    table[slot + ONE] = missed << MISSED
-                    used += 1
-                table[slot + ONE] += ONE
+                keys[waiting] = pack(basket[i], basket[j])
+                homes[waiting] = home(slots, keys[waiting])
+                prefetch(table, homes[waiting])
+                waiting += 1
         place[2] += stop - start > largest
         place[0], place[1] = place[0] + 1, 0
+    return int(used + count_waiting(keys[:waiting], homes, table, trace, error))
+
+
+@njit(inline="always")
+def count_waiting(keys, homes, table, trace, error):  # type: ignore[no-untyped-def]
+    """Add one to each of some pairs, the search for which begins at their homes; how many were new."""
+    used = 0
+    for i in range(len(keys)):
+        slot = locate(table, homes[i], keys[i])
+        if table[slot] == EMPTY:
+            table[slot] = keys[i]
+            missed = np.uint64(error) if check_trace(trace, keys[i], False) else np.uint64(0)
+            table[slot + ONE] = missed << MISSED
+            used += 1
+        table[slot + ONE] += ONE
     return used
 
 
@@ -450,13 +469,15 @@ def find_closeness(pairs: Words, counts: Longs, own: Rows, close: Steps) -> None
     each product's own baskets.
     """
     rows, low = len(own), np.uint64(0xFFFFFFFF)
+    logs = OCTAVE * np.log2(np.arange(1 << 12).astype(np.float64))
     for i in range(rows):
         own[i] = OCTAVE * np.log2(max(counts[i], 1))
     close[:] = 0
     for slot in range(0, len(pairs), 2):
         a, b = np.int64(pairs[slot] >> HALF), np.int64(pairs[slot] & low)
         if a < b < rows:
-            both = OCTAVE * np.log2(np.float64(pairs[slot + 1] & COUNT))
+            met = pairs[slot + 1] & COUNT
+            both = logs[met] if met < np.uint64(len(logs)) else OCTAVE * np.log2(np.float64(met))
             close[b * (b - 1) // 2 + a] = NEAREST + np.int64(both - 0.5 * (own[a] + own[b]))
 
 
@@ -524,27 +545,23 @@ def find_worth(
         worth[asked[i]] = worth_of(promise, met, times)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def together(
-    basket: Rows, pairs: Words, counts: Longs, let_go: float, least: float, close: NDArray[np.float64]
-) -> None:
-    """Of every two products of a basket: the baskets with both by the geometric mean of their own.
+@njit(inline="always")
+def look_together(basket, roots, pairs, let_go, least, homes, close, at):  # type: ignore[no-untyped-def]
+    """Of every two products of a basket, (0, 1), (0, 2) and so on, from `at` on: the baskets with both by the geometric
+    mean of their own, of which `roots` has 1 / √n. It is no number where both were met `let_go` times at most, and 0
+    where fewer than `least` times.
 
-    It is no number where both were met `let_go` times at most, and 0 where fewer than `least` times.
+    The search for each begins at its home, where memory was asked for. Returns where those of the next basket begin.
     """
-    slots, homes = len(pairs) // 2, np.empty(len(basket), np.uint64)
     for i in range(len(basket)):
         for j in range(i + 1, len(basket)):
-            homes[j] = home(slots, pack(basket[i], basket[j]))
-            prefetch(pairs, homes[j])
-        own = np.float64(counts[basket[i]])
-        for j in range(i + 1, len(basket)):
-            key = pack(basket[i], basket[j])
-            slot = locate(pairs, homes[j], key)
+            slot = locate(pairs, homes[at], pack(basket[i], basket[j]))
             both = 0 if pairs[slot] == EMPTY else np.int64(pairs[slot + ONE] & COUNT)
-            close[i, j] = both / np.sqrt(own * np.float64(counts[basket[j]]))
+            close[at] = both * roots[i] * roots[j]
             if both < least:
-                close[i, j] = np.nan if both <= let_go else 0.0
+                close[at] = np.nan if both <= let_go else 0.0
+            at += 1
+    return at
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -570,115 +587,164 @@ def count_triples(
     of which two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not
     in it comes in only where its pairs promise `least` baskets or more (`find_worth`). A third of all triples promise
     too little, and nearly none of those is in the table, which mostly `marks` tell. Of large baskets `largest` products
-    are drawn, and counted in `place[2]`, as by `count_pairs`. Three best sellers have a place in `dense`.
+    are drawn, and counted in `place[2]`, as by `count_pairs`. Three best sellers are not counted here: with `dense`
+    (the numbers of the best sellers by row, room for as many numbers as there are products, and for as many sizes as
+    there are baskets) a basket's best sellers are written down in order, and `place[3]` and `place[4]` tell how many
+    were, in how many baskets.
+
+    Neither pairs nor triples are looked up a basket at a time, but together with those of the baskets that follow:
+    so memory is asked for many of them at once, where most baskets are small.
     """
-    slots, used, (numbers, tally) = len(table) // 2, 0, dense
-    sellers, others, behind = np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
-    seller = np.zeros(largest, np.bool_)
-    drawn, close = np.empty(largest, np.int32), np.ones((largest, largest))
-    block = largest * largest // 2
-    keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
-    doubt_keys, doubts, steps = np.empty(block, np.uint64), np.empty(block, np.uint64), np.empty(largest, np.uint64)
-    let_go, least, n = gate
+    used, (numbers, told, sizes), (let_go, least, n) = 0, dense, gate
     # On average a triple has missed half of what was let go.
     enough, missed = least / n, np.uint64(np.ceil(let_go / 2.0))
+    held, drawn = len(pairs) // 2, np.empty(largest, np.int32)
+    # Baskets whose pairs are looked up together, each in order; those of best sellers alone need none.
+    group, ends = np.empty(GROUP + largest, np.int32), np.empty(GROUP + 1, np.int64)
+    paired = np.zeros(GROUP, np.bool_)
+    width = GROUP + largest * (largest - 1) // 2
+    homes, close = np.empty(width, np.uint64), np.ones(width)
+    # Of a basket: the numbers of its best sellers, and the places of other products.
+    sellers, seller = np.empty(largest, np.int64), np.zeros(largest, np.bool_)
+    steps, roots = np.empty(largest, np.uint64), np.empty(largest)
+    # Of one product of it: the products behind it that it was met with often enough, how close, and those among them
+    # that are no best sellers.
+    partners, others, behind = np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
+    block = GROUP + largest * largest // 2
+    keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
+    doubt_keys, doubts, met, doubtful = np.empty(block, np.uint64), np.empty(block, np.uint64), 0, 0
     while place[0] < len(offsets) - 1:
-        start, stop = offsets[place[0]], offsets[place[0] + 1]
-        basket = items[start:stop]
-        if stop - start > largest:
-            draw(basket, drawn, np.uint64(first + place[0]))
-            basket = drawn
-        basket = np.sort(basket)
-        size, some, rest = len(basket), 0, 0
-        if whole and used + size * (size - 1) * (size - 2) // 6 > free:
-            return used
-        for i in range(size):
-            number = numbers[basket[i]] if basket[i] < len(numbers) else -1
-            seller[i] = number >= 0
-            sellers[some], others[rest] = number, i
-            some, rest = some + seller[i], rest + (not seller[i])
-            behind[i] = rest
-        last = size - 2 if rest else 0
-        if let_go and size > 2 and rest:
-            together(basket, pairs, counts, let_go, least, close)
-        for i in range(size):
-            steps[i] = np.uint64(basket[i]) * STEP
-        for i in range(place[1], last):
-            if used + (size - 1 - i) * (size - 2 - i) // 2 > free:
-                place[1] = i
-                return used
-            met, doubtful = 0, 0
-            for j in range(i + 1, size - 1):
-                if np.isnan(close[i, j]):
-                    continue
-                two = (np.uint64(basket[i]) << TRIPLE) | np.uint64(basket[j])
-                begin, two = spread(two, np.uint64(0)), two << TRIPLE
-                # What is met is written down in any case and kept or not: a branch would be guessed wrong too often.
-                # Neither is so of what is no number. With two best sellers only others are met here.
-                two_sellers = seller[i] and seller[j]
-                begun, end = (behind[j], rest) if two_sellers else (j + 1, size)
-                for x in range(begun, end):
-                    k = others[x] if two_sellers else x
-                    promise = close[i, j] * close[i, k] * close[j, k]
-                    hashed[met] = doubts[doubtful] = begin + steps[k]
-                    keys[met] = doubt_keys[doubtful] = two | np.uint64(basket[k])
-                    met += promise >= enough
-                    doubtful += promise < enough
-            for m in range(doubtful):
-                prefetch(marks, word_of(marks, doubts[m]))
-            sure = met
-            for m in range(doubtful):
-                hashed[met], keys[met] = doubts[m], doubt_keys[m]
-                met += check_mark(marks, doubts[m], False)
-            for m in range(met):
-                prefetch(table, home_of(slots, hashed[m]))
-            left, promised = 0, 0
-            for m in range(met):
-                key, slot = keys[m], home_of(slots, hashed[m])
-                second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
-                nth = (table[second] == key) + 2 * (table[third] == key) + 3 * (table[fourth] == key)
-                at = slot + np.uint64(2 * nth)
-                if table[at] == key:
-                    table[at + ONE] += ONE
-                    continue
-                # Slots are taken in turn: where the last of the four is free, the search ends in them. Else it goes on
-                # in the next line, which is fetched from memory while others are looked at.
-                if table[fourth] != EMPTY:
-                    slot = (fourth + TWO) % np.uint64(len(table))
-                    prefetch(table, slot)
-                keys[left], hashed[left], doubts[left] = key, hashed[m], slot
-                left += 1
-                promised += m < sure
-            for m in range(left):
-                slot = locate(table, doubts[m], keys[m])
-                if table[slot] == EMPTY:
-                    if m >= promised:
-                        continue
-                    table[slot] = keys[m]
-                    table[slot + ONE] = missed << MISSED
-                    check_mark(marks, hashed[m], True)
-                    used += 1
-                table[slot + ONE] += ONE
-        if some > 2:
-            count_sellers(np.sort(sellers[:some]), tally, keys)
-        place[2] += stop - start > largest
-        place[0], place[1] = place[0] + 1, 0
-    return used
+        taken, pairs_taken, ends[0] = 0, 0, 0
+        while place[0] + taken < len(offsets) - 1 and pairs_taken < GROUP and ends[taken] < GROUP and taken < GROUP:
+            start, stop = offsets[place[0] + taken], offsets[place[0] + taken + 1]
+            basket = items[start:stop]
+            if stop - start > largest:
+                draw(basket, drawn, np.uint64(first + place[0] + taken))
+                basket = drawn
+            size, begin = len(basket), ends[taken]
+            ends[taken + 1] = begin + size
+            group[begin : begin + size] = np.sort(basket)
+            taken += 1
+            rest = size
+            for i in range(begin, begin + size):
+                rest -= group[i] < len(numbers) and numbers[group[i]] >= 0
+            paired[taken - 1] = size > 2 and rest > 0
+            if let_go and paired[taken - 1]:
+                for i in range(begin, begin + size):
+                    for j in range(i + 1, begin + size):
+                        homes[pairs_taken] = home(held, pack(group[i], group[j]))
+                        prefetch(pairs, homes[pairs_taken])
+                        pairs_taken += 1
+        if let_go:
+            at = 0
+            for b in range(taken):
+                basket = group[ends[b] : ends[b + 1]]
+                if paired[b]:
+                    for i in range(len(basket)):
+                        roots[i] = 1.0 / np.sqrt(np.float64(counts[basket[i]]))
+                    at = look_together(basket, roots, pairs, let_go, least, homes, close, at)
+        at = 0
+        for b in range(taken):
+            basket = group[ends[b] : ends[b + 1]]
+            size, some, rest = len(basket), 0, 0
+            # Where nothing was let go, all are as close as can be.
+            near = at if let_go else 0
+            at += size * (size - 1) // 2 * paired[b]
+            possible = size * (size - 1) * (size - 2) // 6
+            if whole and used + met + doubtful + possible > free:
+                used += count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed)
+                met = doubtful = 0
+                if used + possible > free:
+                    return int(used)
+            for i in range(size):
+                number = numbers[basket[i]] if basket[i] < len(numbers) else -1
+                seller[i] = number >= 0
+                sellers[some] = number
+                some, rest = some + seller[i], rest + (not seller[i])
+                steps[i] = np.uint64(basket[i]) * STEP
+            for i in range(place[1], size - 2 if rest else 0):
+                possible = (size - 1 - i) * (size - 2 - i) // 2
+                if met + doubtful >= GROUP or used + met + doubtful + possible > free:
+                    used += count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed)
+                    met = doubtful = 0
+                    if used + possible > free:
+                        place[1] = i
+                        return int(used)
+                row = near + i * (2 * size - i - 1) // 2 - i - 1
+                n_partners = n_others = 0
+                for j in range(i + 1, size):
+                    partners[n_partners] = others[n_others] = j
+                    behind[n_partners] = n_others + (not seller[j])
+                    known = not np.isnan(close[row + j])
+                    n_partners, n_others = n_partners + known, n_others + (known and not seller[j])
+                for p in range(n_partners - 1):
+                    j = partners[p]
+                    two = (np.uint64(basket[i]) << TRIPLE) | np.uint64(basket[j])
+                    begin, two = spread(two, np.uint64(0)), two << TRIPLE
+                    row_j, close_ij = near + j * (2 * size - j - 1) // 2 - j - 1, close[row + j]
+                    # What is met is written down in any case and kept or not: a branch would be guessed wrong too
+                    # often. Neither is so of what is no number. With two best sellers only others are met here.
+                    two_sellers = seller[i] and seller[j]
+                    begun, end = (behind[p], n_others) if two_sellers else (p + 1, n_partners)
+                    for x in range(begun, end):
+                        k = others[x] if two_sellers else partners[x]
+                        promise = close_ij * close[row + k] * close[row_j + k]
+                        hashed[met] = doubts[doubtful] = begin + steps[k]
+                        keys[met] = doubt_keys[doubtful] = two | np.uint64(basket[k])
+                        met += promise >= enough
+                        doubtful += promise < enough
+            if some > 2:
+                told[place[3] : place[3] + some] = np.sort(sellers[:some])
+                sizes[place[4]] = some
+                place[3], place[4] = place[3] + some, place[4] + 1
+            place[2] += offsets[place[0] + 1] - offsets[place[0]] > largest
+            place[0], place[1] = place[0] + 1, 0
+    return int(used + count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed))
 
 
 @njit(inline="always")
-def count_sellers(numbers, tally, places):  # type: ignore[no-untyped-def]
-    """Count the triples of a basket's best sellers, given by their numbers in order; `places` has room."""
-    for c in range(2, len(numbers)):
-        met, third = 0, numbers[c] * (numbers[c] - 1) * (numbers[c] - 2) // 6
-        for b in range(1, c):
-            base = third + numbers[b] * (numbers[b] - 1) // 2
-            for a in range(b):
-                places[met] = base + numbers[a]
-                prefetch(tally, places[met])
-                met += 1
-        for m in range(met):
-            tally[places[m]] += np.uint32(1)
+def count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed):  # type: ignore[no-untyped-def]
+    """Count triples that may come in (`met` keys and their hashes), and of those that may not the ones that are there;
+    how many came in. There is room behind the former for the latter."""
+    slots, used, sure = len(table) // 2, 0, met
+    for m in range(doubtful):
+        prefetch(marks, word_of(marks, doubts[m]))
+    for m in range(doubtful):
+        hashed[met], keys[met] = doubts[m], doubt_keys[m]
+        met += check_mark(marks, doubts[m], False)
+    for begin in range(0, met, AT_ONCE):
+        end, left, promised = min(begin + AT_ONCE, met), 0, 0
+        for m in range(begin, end):
+            prefetch(table, home_of(slots, hashed[m]))
+        for m in range(begin, end):
+            key, slot = keys[m], home_of(slots, hashed[m])
+            second, third, fourth = slot + TWO, slot + np.uint64(4), slot + np.uint64(6)
+            nth = (table[second] == key) + 2 * (table[third] == key) + 3 * (table[fourth] == key)
+            at = slot + np.uint64(2 * nth)
+            if table[at] == key:
+                table[at + ONE] += ONE
+                continue
+            # Slots are taken in turn: where the last of the four is free, the search ends in them. Else it goes on
+            # in the next line, which is fetched from memory while others are looked at.
+            if table[fourth] != EMPTY:
+                slot = fourth + TWO
+                if slot == np.uint64(len(table)):
+                    slot = np.uint64(0)
+                prefetch(table, slot)
+            doubt_keys[left], hashed[begin + left], doubts[left] = key, hashed[m], slot
+            left += 1
+            promised += m < sure
+        for m in range(left):
+            slot = locate(table, doubts[m], doubt_keys[m])
+            if table[slot] == EMPTY:
+                if m >= promised:
+                    continue
+                table[slot] = doubt_keys[m]
+                table[slot + ONE] = missed << MISSED
+                check_mark(marks, hashed[begin + m], True)
+                used += 1
+            table[slot + ONE] += ONE
+    return used
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -706,7 +772,7 @@ def count_ranks(keys: Words, rank: Longs, met: Longs) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def part_triples(keys: Words, values: Words, dense: Dense, table: Words, marks: Words) -> int:
+def part_triples(keys: Words, values: Words, dense: Places, table: Words, marks: Words) -> int:
     """Put distinct triples with their values where they belong: those of best sellers to their places, others into a
     table that has room for them; how many these are."""
     (numbers, tally), kept, most = dense, 0, np.uint64(len(dense[0]))
@@ -761,7 +827,9 @@ def drop_triples(
     while passed < len(table):
         some = 0
         while passed < len(table) and some < AT_ONCE:
-            slots[some] = (begin + passed) % len(table)
+            # No remainder of a division, which takes as long as all the rest.
+            slot = begin + passed
+            slots[some] = slot if slot < len(table) else slot - len(table)
             some += table[slots[some]] != EMPTY
             passed += 2
         find_worth(table, slots[:some], times, most, pairs, counts, n, near, worth)

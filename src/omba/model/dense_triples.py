@@ -1,3 +1,4 @@
+# mypy: disallow_untyped_decorators=False
 """Dense triples: sets of three best sellers, each with a place of its own in one array.
 
 Where a few hundred products are in most baskets, most triples that are met are of those products alone, and nearly all
@@ -11,9 +12,11 @@ so that what is met most often lies close together. Four bytes a triple, where a
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from omba.model import counting
@@ -21,6 +24,7 @@ from omba.model import counting
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Halves = NDArray[np.uint16]
 Places = NDArray[np.uint32]
 
 OCCUPIED = 0.03
@@ -28,6 +32,41 @@ OCCUPIED = 0.03
 them."""
 STEP = 16
 """The number of products is a multiple of this."""
+AT_ONCE = 1 << 18
+"""Products in the baskets that are counted at once."""
+COUNTING = Lock()
+"""Held while baskets are counted, which whoever asks first may have to wait for."""
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_slices(numbers: Halves, starts: Longs, products: int, counts: Places) -> None:
+    """Count the triples of baskets, given by the numbers of their products in order.
+
+    The triples with the same highest number lie together, and few enough of them that they fit the processor's own
+    cache: so one such number is done at a time, in all baskets that it is in.
+    """
+    begins = np.zeros(products + 1, np.int64)
+    for b in range(len(starts) - 1):
+        for x in range(starts[b] + 2, starts[b + 1]):
+            begins[numbers[x] + 1] += 1
+    begins = np.cumsum(begins)
+    # For each number the baskets that it is in, and where it stands there.
+    baskets, at = np.empty(begins[-1], np.int32), np.empty(begins[-1], np.int32)
+    filled = begins.copy()
+    for b in range(len(starts) - 1):
+        for x in range(starts[b] + 2, starts[b + 1]):
+            place = filled[numbers[x]]
+            baskets[place], at[place] = starts[b], x
+            filled[numbers[x]] = place + 1
+    for c in range(2, products):
+        begin_c = c * (c - 1) * (c - 2) // 6
+        for place in range(begins[c], begins[c + 1]):
+            start = baskets[place]
+            for y in range(start + 1, at[place]):
+                second = int(numbers[y])
+                begin_b = begin_c + second * (second - 1) // 2
+                for z in range(start, y):
+                    counts[begin_b + numbers[z]] += np.uint32(1)
 
 
 class DenseTriples:
@@ -49,14 +88,46 @@ class DenseTriples:
 
     def __init__(self, rows: Rows, counts: Places | None = None, exact: NDArray[np.bool_] | bool = True) -> None:
         self.rows, self.exact = np.asarray(rows, np.int32), np.broadcast_to(exact, len(rows)).copy()
-        self.counts = np.zeros(n_places(len(rows)), np.uint32) if counts is None else counts
+        self._counts = np.zeros(n_places(len(rows)), np.uint32) if counts is None else counts
+        self._numbers: list[Halves] = []
+        self._sizes: list[Rows] = []
+        """Baskets that are not counted yet: the numbers of their products in order, and how many each has."""
         self.numbers = np.full(int(self.rows.max(initial=-1)) + 1, -1, np.int32)
         """The number of each row, -1 where it is none of the products."""
         self.numbers[self.rows] = np.arange(len(self.rows), dtype=np.int32)
 
     @property
+    def counts(self) -> Places:
+        """What was counted, by place."""
+        self._count()
+        return self._counts
+
+    @property
+    def places(self) -> int:
+        """How many triples have a place."""
+        return len(self._counts)
+
+    @property
     def nbytes(self) -> int:
-        return self.counts.nbytes
+        return self._counts.nbytes
+
+    def add(self, numbers: Halves, sizes: Rows) -> None:
+        """Count baskets of so many of the products each, whose numbers stand in order: now or when they are asked."""
+        if not len(sizes):
+            return
+        with COUNTING:
+            self._numbers.append(numbers.copy())
+            self._sizes.append(sizes.copy())
+        if sum(map(len, self._numbers)) >= AT_ONCE:
+            self._count()
+
+    def _count(self) -> None:
+        """Count the baskets that wait for it."""
+        with COUNTING:
+            if self._sizes:
+                numbers, starts = np.concatenate(self._numbers), np.append(0, np.cumsum(np.concatenate(self._sizes)))
+                count_slices(numbers, starts, len(self.rows), self._counts)
+                self._numbers, self._sizes = [], []
 
     def holds(self, sets: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each line of three rows has a place."""

@@ -114,7 +114,7 @@ class Triples:
     @property
     def _table_room(self) -> int:
         """Triples that the table may hold: those that fit beside the best sellers', or until these are told, a part."""
-        return int(self.room * FIRST if self._dense is None else self.room - len(self._dense.counts) / PLACES)
+        return int(self.room * FIRST if self._dense is None else self.room - self._dense.places / PLACES)
 
     def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
         """Count one window, which the evidence has counted already."""
@@ -122,7 +122,8 @@ class Triples:
         if len(items) and int(items.max()) >= MOST_ROWS:
             known = items < MOST_ROWS
             offsets, items = np.append(0, np.cumsum(known))[offsets], items[known]
-        place, first, largest = np.zeros(3, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
+        place, first, largest = np.zeros(5, np.int64), evidence.n_baskets, choose_largest(np.diff(offsets))
+        numbers, sizes = np.empty(len(items), np.uint16), np.empty(len(offsets), np.int32)
         while True:
             gate, dense = (self.let_go, PROMISE * self.let_go, evidence.n_baskets), self._dense or NO_TRIPLES
             free = min(self._table_room, int(LOAD * len(self._table) / 2)) - self.n_triples
@@ -130,8 +131,10 @@ class Triples:
             whole = self._full and self._tells_anew(evidence)
             self.n_triples += counting.count_triples(
                 offsets, items, largest, first, evidence.table, evidence.counts, self._table, self._marks, free, gate,
-                (dense.numbers, dense.counts), whole, place,
+                (dense.numbers, numbers, sizes), whole, place,
             )  # fmt: skip
+            dense.add(numbers[: place[3]], sizes[: place[4]])
+            place[3:] = 0
             if place[0] == len(offsets) - 1:
                 break
             self._make_room(evidence)
@@ -263,7 +266,10 @@ class Triples:
         some = 2 * np.flatnonzero(self._table[: 4 * SAMPLE : 2] != counting.EMPTY)
         falls, near = np.empty(len(some)), find_near(evidence)
         counting.find_worth(self._table, some, PROMISE, counting.EMPTY, *known, near, falls)
-        fall = int(max(1 / FALLS, min(1 / 3, BLOCK / self.room)) * len(falls))
+        # Where best sellers' triples have just taken a part of the room, all that are too many fall at once.
+        share = max(1 / FALLS, min(1 / 3, BLOCK / self.room))
+        share = max(share, 1 - (1 - share) * self._table_room / self.n_triples)
+        fall = min(int(share * len(falls)), len(falls) - 1)
         # Where the evidence let pairs go, triples promise nothing: a bound of 0 would let none of them go.
         self.let_go = max(self.let_go, float(np.partition(falls, fall)[fall]), NOTHING)
         values = self._table[some[falls <= self.let_go] + 1]
