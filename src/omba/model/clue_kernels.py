@@ -293,6 +293,26 @@ def describe(
                 places[rows[user, s]] = -1
 
 
+@njit(**HOT)
+def find_cosines(rows: Ints, vectors: Floats, pull: Floats, scores: Floats) -> None:
+    """The dot products of some vectors, each of length 1, with those in `pull`, (pull, rows)."""
+    vectors, pull = strip_owner(vectors), strip_owner(pull)
+    for r in range(rows.shape[0]):
+        if r + 2 < rows.shape[0]:
+            prefetch(vectors, rows[r + 2])
+        row, q = vectors[rows[r]], 0
+        inverse = F32(1.0) / (np.sqrt(dot(row, row)) + F32(1e-12))
+        while q + 4 <= pull.shape[0]:
+            a, b, c, d = four_dots(row, pull[q], pull[q + 1], pull[q + 2], pull[q + 3])
+            scores[q, r], scores[q + 1, r], scores[q + 2, r], scores[q + 3, r] = a, b, c, d
+            q += 4
+        while q < pull.shape[0]:
+            scores[q, r] = dot(row, pull[q])
+            q += 1
+        for k in range(pull.shape[0]):
+            scores[k, r] *= inverse
+
+
 @njit(nogil=True, cache=True)
 def gather(
     offsets: Longs,
@@ -353,6 +373,18 @@ def gather(
             if stamp[p] != q:
                 candidates[q, at], log_weights[q, at] = p, -np.log(drawn.shape[1] * chance[p])
                 at += 1
+
+
+@njit(nogil=True, cache=True)
+def find_among(rows: Ints, offsets: Longs, items: Ints, products: int) -> NDArray[np.bool_]:
+    """Which of the rows of each query are among its items; −1 is not."""
+    stamp, found = np.full(products, -1, np.int64), np.zeros(rows.shape, np.bool_)
+    for q in range(rows.shape[0]):
+        for j in range(offsets[q], offsets[q + 1]):
+            stamp[items[j]] = q
+        for c in range(rows.shape[1]):
+            found[q, c] = rows[q, c] >= 0 and stamp[rows[q, c]] == q
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -138,24 +138,33 @@ def remember(
         user = users[b]
         if user < 0:
             continue
-        slots, grip = rows[user], strength[user]
-        for s in range(slots.shape[0]):
+        slots, grip, known = rows[user], strength[user], 0
+        while known < slots.shape[0] and slots[known] >= 0:
+            known += 1
+        for s in range(known):
             grip[s] *= np.float32(decay)
         size = offsets[b + 1] - offsets[b]
         mass[user] = mass[user] * np.float32(decay) + np.float32(size)
         totals[user, VISITS] += 1
         totals[user, BOUGHT] += size
         for i in range(offsets[b], offsets[b + 1]):
-            place = 0
-            for s in range(slots.shape[0]):
-                if slots[s] == items[i]:
-                    place = s
-                    break
-                if grip[s] < grip[place]:
-                    place = s
-            if slots[place] == items[i]:
+            # Plain loops over all that is known take several places at a time, where one that may stop could not.
+            place, item = np.int32(-1), items[i]
+            for s in range(known):
+                place = max(place, np.int32(s) if slots[s] == item else np.int32(-1))
+            if place >= 0:
                 totals[user, REPEATED] += 1
             else:
+                if known < slots.shape[0]:
+                    place = np.int32(known)
+                    known += 1
+                else:
+                    weakest = grip[0]
+                    for s in range(known):
+                        weakest = min(weakest, grip[s])
+                    place = np.int32(0)
+                    while grip[place] != weakest:
+                        place += np.int32(1)
                 slots[place] = items[i]
                 grip[place] = np.float32(0.0)
                 counts[user, place] = 0

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from omba.model import effort
 from omba.model.blend import Blend
 from omba.model.calibration import PLACES, Calibration, describe, fall, log_total
-from omba.model.clue_kernels import POPULARITY, gather
+from omba.model.clue_kernels import POPULARITY, find_among, find_cosines, gather
 from omba.model.clues import BEHIND, COMPLETE, LIFT, NEXT
 from omba.model.memory import FADING, VISITS
 from omba.model.space import QueryRows, WindowRows
@@ -107,14 +107,15 @@ class Questions:
             items = window.items[window.offsets[basket] : window.offsets[basket + 1]]
             hidden = int(place * len(items))
             if model.product_counts[items[hidden]]:
-                contexts.append(np.delete(items, hidden))
+                contexts += [items[:hidden], items[hidden + 1 :]]
                 targets.append(items[hidden : hidden + 1])
                 users.append(window.users[basket])
         counts = model.product_counts
         drawn = np.searchsorted(np.cumsum(chances_of_draws(counts)), rng.random((len(users), DRAWN)), side="right")
         inside = np.minimum(drawn, len(counts) - 1).astype(np.int32)
         if len(users):
-            (offsets, context), customers, none = join(contexts), np.array(users, np.int32), inside[:, :0]
+            (halves, context), customers, none = join(contexts), np.array(users, np.int32), inside[:, :0]
+            offsets = np.ascontiguousarray(halves[::2])
             candidates, log_weights, shares = candidates_of(
                 model, offsets, context, customers, join(targets), best[:SOLD_MOST], none, inside, REMEMBERED
             )
@@ -136,7 +137,7 @@ class Questions:
         )
         features = model.describe(offsets, nothing, users, candidates)
         bought = [window.items[window.offsets[basket] : window.offsets[basket + 1]] for basket in baskets.tolist()]
-        true = np.array([is_in(row, items) for row, items in zip(candidates, bought, strict=True)])
+        true = find_among(candidates, *join(bought), len(model.product_counts))
         self._compare(model, NEXT.name, users, features, log_weights, true, np.diff(offsets))
         true[log_weights != 0.0], log_weights[log_weights != 0.0] = False, -np.inf
         known = true.any(axis=1) & (model.spaces[0].memory.totals[users, VISITS] >= KNOWN)
@@ -158,7 +159,7 @@ class Questions:
         offsets, context = join(hands)
         candidates, log_weights = shortlists(model, self.blends[COMPLETE.name], offsets, context, users, best)
         features = model.describe(offsets, context, users, candidates)
-        true = np.array([is_in(row, items) for row, items in zip(candidates, later, strict=True)])
+        true = find_among(candidates, *join(later), len(model.product_counts))
         for these in (users >= 0, users < 0):
             given = users[these], features[these], log_weights[these], true[these], np.diff(offsets)[these]
             self._compare(model, COMPLETE.name, *given)
@@ -286,11 +287,6 @@ def best_sellers(counts: Longs, n: int = BEST_SELLERS) -> Rows:
     return top[np.argsort(key[top])].astype(np.int32)
 
 
-def is_in(rows: Rows, few: Rows) -> NDArray[np.bool_]:
-    """Whether each row is among a few."""
-    return np.asarray((rows[:, None] == few).any(axis=1))
-
-
 def join(lists: list[Rows]) -> tuple[Longs, Rows]:
     """Lists of rows as one array, and where each begins."""
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in lists])]).astype(np.int64)
@@ -368,9 +364,9 @@ def rough_scores(
             pull[q] += weights["nearest"] * (seen / reach).mean(axis=0)
         if user >= 0:
             pull[q] += weights["user"] * _direction(space.users.vectors[user])
-    vectors = space.products.vectors[rows]
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) + np.float32(1e-12)
-    scores = pull @ vectors.T / lengths + np.float32(weights["popularity"]) * np.log(space.sales()[0][rows])
+    scores = np.empty((len(users), len(rows)), np.float32)
+    find_cosines(rows, space.products.vectors, pull, scores)
+    scores += np.float32(weights["popularity"]) * space.sales()[3][rows]
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         parents = model.hierarchy.parents
