@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import omba
-from omba.model.calibration import START, Calibration, describe, fall, log_total, update
+from omba.model.calibration import START, Calibration, describe, fall, log_total, sum_up, update
 
 ASKED = ("butter", "hot dogs", "tacos", "coffee", "ramen", "bread", "w3")
 
@@ -42,6 +42,19 @@ def test_a_step_of_a_calibration_that_would_overshoot_is_halved():
     weights, _ = update(prior, np.eye(2) * 1e-3, clues, true, true)
     assert (1 / (1 + np.exp(-clues @ weights)) < 0.5).all()
     assert np.isfinite(weights).all()
+
+
+def test_the_sums_of_a_step_are_those_of_numpy_even_for_odds_beyond_all_bounds():
+    rng = np.random.default_rng(0)
+    clues, given, weights = rng.normal(size=(40, 3)), 300.0 * rng.normal(size=40), rng.normal(size=3)
+    true = (rng.random(40) < 0.5).astype(float)
+    gradient, curvature = np.empty(3), np.empty((3, 3))
+    loss = sum_up(clues, true, given, weights, gradient, curvature)
+    log_odds = given + clues @ weights
+    chance = np.exp(-np.logaddexp(0.0, -log_odds))
+    assert loss == pytest.approx(np.logaddexp(0.0, log_odds).sum() - true @ log_odds)
+    assert np.allclose(gradient, (true - chance) @ clues)
+    assert np.allclose(curvature, (clues * (chance * (1 - chance))[:, None]).T @ clues)
 
 
 def test_what_is_added_to_all_utilities_moves_no_chance():

@@ -8,9 +8,9 @@ import pytest
 from scipy import special
 
 import omba
-from omba.model import effort, oracle
+from omba.model import clue_kernels, effort, oracle
 from omba.model.blend import HALVINGS, RIDGE, Blend
-from omba.model.clue_kernels import gather
+from omba.model.clue_kernels import eighth_power_of_exp, find_among, find_cosines, gather
 from omba.model.clues import AMONG, CLUES, COMPLETE, LIFT_PRIOR, NEXT, SHARPNESS, field, fields, name_columns
 from omba.model.memory import FADING, PLACES, PRIOR, USERS, Memory
 from omba.model.questions import EVERY, best_sellers, join
@@ -264,3 +264,60 @@ def test_settled_weights_are_asked_as_many_queries_whatever_the_length_of_a_wind
         assert abs(queries - 100 * a_round) <= 2 * a_round
     assert asked.queries(10**6, 10**6) == asked.most
     assert asked.queries(1, 0) == 1
+
+
+def test_the_polynomial_in_the_place_of_exp_is_right_to_three_parts_in_a_million():
+    x = np.linspace(-1.0, 1.0, 501).astype(np.float32)
+    found = np.array([eighth_power_of_exp(one) for one in x], np.float64)
+    assert np.abs(found / np.exp(8.0 * x.astype(np.float64)) - 1.0).max() < 3e-6
+    assert SHARPNESS <= 8.0
+
+
+def test_every_clue_of_a_level_has_its_column():
+    assert len(CLUES) == clue_kernels.CLUES
+
+
+def test_few_and_many_candidates_are_looked_for_in_a_memory_with_the_same_outcome(model):
+    many = model.features(model.products[:3], model.users[1], model.products)
+    few = [model.features(model.products[:3], model.users[1], [product]) for product in model.products]
+    assert many["bought"].any()
+    for name in many.dtype.names:
+        assert np.allclose(many[name], np.concatenate(few)[name], atol=1e-5), name
+
+
+def test_what_is_among_a_few_and_what_is_not():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-1, 12, (5, 9)).astype(np.int32)
+    lists = [rng.choice(12, size, replace=False).astype(np.int32) for size in (0, 3, 12, 1, 5)]
+    found = find_among(rows, *join(lists), 12)
+    assert found.tolist() == [np.isin(row, few).tolist() for row, few in zip(rows, lists, strict=True)]
+
+
+def test_cosines_of_a_first_look_are_those_of_numpy():
+    rng = np.random.default_rng(4)
+    vectors, pull = (rng.normal(size=(n, 11)).astype(np.float32) for n in (20, 6))
+    rows, scores = np.array([3, 17, 0, 9], np.int32), np.empty((6, 4), np.float32)
+    find_cosines(rows, vectors, pull, scores)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert np.allclose(scores, pull @ units[rows].T, atol=1e-5)
+
+
+def test_a_query_without_a_target_moves_no_weight_and_takes_no_memory():
+    rng, alone, beside = np.random.default_rng(5), Blend(COMPLETE), Blend(COMPLETE)
+    x, targets = rng.normal(size=(6, 9, len(fields(1)))).astype(np.float32), np.zeros((6, 9))
+    targets[:4, 2] = 1.0
+    alone.learn(x[:4], np.zeros((4, 9)), targets[:4])
+    beside.learn(x, np.zeros((6, 9)), targets)
+    assert np.array_equal(alone.weights, beside.weights)
+    assert np.array_equal(alone.hessian, beside.hessian)
+
+
+def test_the_sums_of_a_newton_step_are_those_of_more_rows_than_are_taken_at_a_time():
+    rng, blend = np.random.default_rng(6), Blend(COMPLETE)
+    x = rng.normal(size=(150, 6, len(fields(1)))).astype(np.float32)
+    targets = np.zeros((150, 6))
+    targets[:, 0] = 1.0
+    queries = [(x[q][:, blend.columns].astype(float), np.zeros(6), targets[q]) for q in range(150)]
+    want = oracle.newton(blend.weights, blend.hessian, blend.question.length, RIDGE, HALVINGS, queries)
+    blend.learn(x)
+    assert np.allclose(blend.weights, want)

@@ -104,3 +104,15 @@ def test_a_snapshot_holds_the_network(tmp_path):
     assert np.array_equal(
         again.score(model.products[:2], model.users[0]), model.score(model.products[:2], model.users[0])
     )
+
+
+def test_a_score_of_more_rows_than_are_taken_at_a_time_is_the_oracles():
+    rng, network = np.random.default_rng(5), Network(("one", "other"))
+    features = rng.normal(size=(150, 3, 2)).astype(np.float32)
+    network.learn(features, np.zeros((150, 3), np.float32), rng)
+    scale = np.sqrt(network.square - network.mean**2)
+    clues = np.clip((features - network.mean) / scale, -WIDEST, WIDEST)
+    average = network.average.astype(np.float64)
+    want = np.maximum(clues @ average[:-2] + average[-2], 0.0) @ average[-1]
+    assert np.allclose(network.score(features), want, atol=1e-5)
+    assert np.abs(want).max() > 1e-3
