@@ -110,6 +110,8 @@ def test_a_score_of_more_rows_than_are_taken_at_a_time_is_the_oracles():
     rng, network = np.random.default_rng(5), Network(("one", "other"))
     features = rng.normal(size=(150, 3, 2)).astype(np.float32)
     network.learn(features, np.zeros((150, 3), np.float32), rng)
+    assert np.allclose(network.mean, features.mean(axis=(0, 1)))
+    assert np.allclose(network.square, np.square(features).mean(axis=(0, 1)))
     scale = np.sqrt(network.square - network.mean**2)
     clues = np.clip((features - network.mean) / scale, -WIDEST, WIDEST)
     average = network.average.astype(np.float64)

@@ -34,6 +34,16 @@ def standardise(features: Floats, mean: Floats, scale: Floats, widest: float, cl
 
 
 @njit(**HOT)
+def add_clues(features: Floats, sums: Doubles) -> None:
+    """Add to sums, (2, clues), the first clues of each row of features, and their squares."""
+    for i in range(features.shape[0]):
+        for k in range(sums.shape[1]):
+            x = np.float64(features[i, k])
+            sums[0, k] += x
+            sums[1, k] += x * x
+
+
+@njit(**HOT)
 def add_together(
     features: Floats, mean: Floats, scale: Floats, widest: float, lower: Floats, upper: Floats, total: Floats
 ) -> None:
