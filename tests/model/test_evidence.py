@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omba.errors import SettingError
+from omba.model import counting
 from omba.model import evidence as module
 from omba.model.evidence import Evidence
 
@@ -178,14 +179,47 @@ def test_ever_new_pairs_do_not_raise_the_error() -> None:
     assert evidence.let_go == 1
 
 
-def test_a_sample_of_pairs_is_the_same_wherever_they_stand_in_the_table() -> None:
+def test_pairs_drawn_are_the_same_wherever_they_stand_in_the_table() -> None:
     evidence = counted(world(3_000, 800), pairs=200_000)
-    a, b = evidence.sample(2_000, seed=5)
-    assert len(a) == pytest.approx(2_000, rel=0.2)
-    assert (evidence.pairs(a, b) > 0).all()
-    again = Evidence.from_state(evidence.state()).sample(2_000, seed=5)
-    assert np.array_equal(np.array([a, b]), np.array(again))
-    assert not np.array_equal(a[:100], evidence.sample(2_000, seed=6)[0][:100])
+    drawn = evidence.draw(2_000, 5, 3, 100)
+    again = Evidence.from_state(evidence.state()).draw(2_000, 5, 3, 100)
+    assert all(np.array_equal(some, others) for some, others in zip(drawn[:2], again[:2], strict=True))
+    assert np.array_equal(np.sort(drawn[2]), np.sort(again[2]))
+    assert not np.array_equal(drawn[0][:100], evidence.draw(2_000, 6, 3, 100)[0][:100])
+
+
+def test_pairs_are_drawn_alike_those_met_often_and_the_strongest_of_them() -> None:
+    evidence = counted(world(3_000, 800), pairs=200_000)
+    some, often, best = evidence.draw(2_000, 5, 3, 100)
+    a, b, count = evidence.observed(3)
+    keys = counting.pack_pairs(a, b)
+    sure = (count - 2 * np.sqrt(count)) / (evidence.counts[a] * evidence.counts[b])
+    assert len(some) == pytest.approx(2_000, rel=0.2)
+    assert len(often) == min(2_000, len(keys)) == len(np.unique(often))
+    assert np.isin(often, keys).all()
+    assert len(np.unique(best)) == 100
+    assert sure[np.isin(keys, best)].min() >= np.sort(sure)[-100]
+    # Their first are drawn alike too: neither by row, nor by how often they were met.
+    places = np.searchsorted(np.sort(keys), often[:500]) / len(keys)
+    assert places.mean() == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("held", [0, 1, 40, 3_000])
+def test_held_pairs_are_counted_as_the_obvious_way_does(held: int) -> None:
+    rng, lists = np.random.default_rng(held), world(400, 300)
+    a, b = np.sort(rng.integers(0, 300, (2, held)).astype(np.int32), axis=0)
+    keys = np.unique(counting.pack_pairs(a[a != b], b[a != b]))
+    table = module.empty_table(2 * len(keys) + 1)
+    counting.insert(keys, np.arange(len(keys), dtype=np.uint64), table)
+    later, sold = np.zeros(len(keys), np.int64), np.zeros(250, np.int64)
+
+    assert counting.count_held(*columns(lists), 2_000, table, later, sold) == 400
+
+    known = plain([[product for product in basket if product < 250] for basket in lists])
+    left, right = counting.left_of(keys).tolist(), counting.right_of(keys).tolist()
+    inside = [k for k in range(len(keys)) if right[k] < 250]
+    assert later[inside].tolist() == [known[left[k], right[k]] for k in inside]
+    assert sold.tolist() == [sum(row in basket for basket in lists) for row in range(250)]
 
 
 def test_what_is_let_go_does_not_depend_on_how_many_counts_are_looked_at_first(monkeypatch: pytest.MonkeyPatch) -> None:

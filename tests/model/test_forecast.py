@@ -116,7 +116,11 @@ def test_no_pair_is_expected_to_have_more_than_the_highest_that_its_counts_allow
     mean, low, _ = forecast.expect(rng.uniform(-1, 1, 5_000), n_ab, n_a, n_b, 10_000, a, b)
     highest = forecast.highest(n_ab, n_a, n_b, 10_000)
 
+    looser = forecast.highest(n_ab, n_a, n_b, 10_000, 3.0)
+
     assert (mean <= highest * (1 + 1e-9)).all()
+    assert (mean <= looser * (1 + 1e-9)).all()
+    assert np.array_equal(looser[looser >= 3.0], highest[looser >= 3.0])
     assert (low <= mean).all()
     assert np.median(highest / mean) < 30, "a bound that says nothing"
 

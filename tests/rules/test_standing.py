@@ -94,9 +94,9 @@ def strong_pairs():
 
 
 def test_pairs_whose_counts_promise_too_little_are_not_scored_and_would_not_be_among_the_rules(monkeypatch):
-    scored, best = [], standing.best_observed
+    scored, score = [], standing._score
     monkeypatch.setattr(
-        standing, "best_observed", lambda given, *rest: scored.append(len(given.observed()[0])) or best(given, *rest)
+        standing, "_score", lambda given, some, *rest: scored.append(len(some[0])) or score(given, some, *rest)
     )
     monkeypatch.setattr(standing, "POOL", 20)
     model, some, all_of_them = OMBA(dim=8, epochs=1), Standing(20, antecedents=1), Standing(20, antecedents=1)
@@ -108,6 +108,42 @@ def test_pairs_whose_counts_promise_too_little_are_not_scored_and_would_not_be_a
     assert some._bar > 1
     assert scored[-2] < 0.2 * scored[-1]
     assert found[0].to_pandas().equals(found[1].to_pandas())
+
+
+def test_many_pairs_are_scored_as_mining_does_and_a_few_at_once_with_the_same_rules(days, monkeypatch):
+    model, some, others = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1), Standing(top=200, antecedents=1)
+    for day in days[:9]:
+        model.partial_fit(day)
+        found = some.after(model, day)
+        with monkeypatch.context() as patched:
+            patched.setattr(standing, "FEW", 0)
+            wanted = others.after(model, day)
+
+    assert found.to_pandas().equals(wanted.to_pandas())
+
+
+def test_rules_of_pairs_do_not_wait_for_sets_of_three(days, monkeypatch):
+    model, one = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1)
+    for day in days[:8]:
+        one.after(model.partial_fit(day), day)
+    model.partial_fit(days[8])
+    monkeypatch.setattr(OMBA, "sets", property(lambda model: pytest.fail("sets were waited for")))
+
+    assert len(one.after(model, days[8])) == 200
+
+
+def test_collisions_are_those_of_the_vectors_that_the_table_was_made_of(days):
+    tables = []
+    for later in (False, True):
+        model, one = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1)
+        for day in days[:8]:
+            table = one.after(model.partial_fit(day), day)
+        if later:
+            model.partial_fit(days[8])
+        tables.append(table.head(50)["collisions"].tolist())
+
+    assert tables[0] == tables[1]
+    assert max(tables[0]) > 0
 
 
 def test_where_too_much_was_asked_of_a_pair_all_are_scored(days):

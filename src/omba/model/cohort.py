@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 SHORTEST, LONGEST = 500, 50_000
 """Baskets a cohort is watched for, at least and at most; in between, a quarter of those before it."""
@@ -27,10 +29,10 @@ DRAWN = 1 << 14
 """Pairs drawn to find those."""
 EVEN, FAIR, BEST = 1 << 12, 2500, 1500
 """Pairs drawn alike of all, of those seen and of those seen often, and strongest pairs, that are watched besides."""
-MOST = 1 << 40
-"""More pairs than there are: all of them."""
 WHOLE = ("sold", "baskets", "level")
 """What a cohort holds that is not by pair."""
+DRAWN_EVEN, DRAWN_FAIR, DRAWN_BEST = 1, 2, 4
+"""Signs of pairs drawn alike of all, drawn alike of their kind, and strongest."""
 ANCHORS, OTHERS, NEAR = 256, 8192, 24
 """Close pairs: so many products, each with the nearest of so many others."""
 
@@ -82,9 +84,12 @@ class Cohort:
     timing: Floats
     level: Floats
 
-    def __post_init__(self) -> None:
-        self._table = empty_table(2 * len(self.a) + 1)
-        counting.insert(counting.pack_pairs(self.a, self.b), np.arange(len(self.a), dtype=np.uint64), self._table)
+    @cached_property
+    def _table(self) -> Words:
+        """Where each pair is among them, by its key."""
+        table = empty_table(2 * len(self.a) + 1)
+        counting.insert(counting.pack_pairs(self.a, self.b), np.arange(len(self.a), dtype=np.uint64), table)
+        return table
 
     @classmethod
     def draw(
@@ -95,36 +100,35 @@ class Cohort:
         To those come the strongest pairs, and pairs drawn alike, which stand for all.
         """
         near, others, even = sample_near(vectors, evidence, rng), sample_any(evidence, rng), sample_even(evidence, rng)
-        seen, often = evidence.sample(DRAWN, int(rng.integers(2**62))), evidence.sample(MOST, 0, OFTEN)
-        best, some = strongest(evidence, *often), rng.permutation(len(often[0]))[:DRAWN]
-        often = often[0][some], often[1][some]
-        drawn = seen, often, best, near, others, even
-        a, b = distinct_pairs(*(np.concatenate(rows) for rows in zip(*drawn, strict=True)))
+        seen, often, best = evidence.draw(DRAWN, int(rng.integers(2**62)), OFTEN, BEST)
+        drawn = (seen[:FAIR], DRAWN_FAIR), (seen[FAIR:], 0), (often[:FAIR], DRAWN_FAIR), (often[FAIR:], 0)
+        others_too = (pack(*near), 0), (pack(*others), 0), (pack(*even), DRAWN_EVEN)
+        pairs, signs = merge(*drawn, (best, DRAWN_BEST), *others_too)
+        a, b = counting.left_of(pairs), counting.right_of(pairs)
         # Of a pair whose count was let go little is known: it is neither unseen nor seen so many times. Of those drawn
         # alike it is one seen once, since all pairs meet less often than they did if only the unseen are left of them.
-        told = (evidence.pairs(a, b) > 0) | ~evidence.seen(a, b) | held_in(a, b, even)
-        a, b = a[told], b[told]
-        alike = held_in(a, b, even)
-        # Both samples are in random order or cut by it, so that their first pairs are drawn alike too.
-        first = rng.permutation(len(seen[0]))[:FAIR]
-        fair = (
-            alike | held_in(a, b, (seen[0][first], seen[1][first])) | held_in(a, b, (often[0][:FAIR], often[1][:FAIR]))
-        )
-        cosine, n_ab, counts = np.empty(len(a)), np.maximum(evidence.pairs(a, b), evidence.seen(a, b)), evidence.counts
+        n_ab = evidence.pairs(a, b)
+        without = np.flatnonzero(n_ab == 0)
+        trace = without[evidence.seen(a[without], b[without])]
+        told, n_ab[trace] = np.ones(len(a), bool), 1
+        told[trace] = signs[trace] & DRAWN_EVEN > 0
+        a, b, n_ab, signs = a[told], b[told], n_ab[told], signs[told]
+        cosine, counts, n = np.empty(len(a)), evidence.counts, evidence.n_baskets
         likelihood.cosines(a, b, vectors, cosine)
-        cosine = np.nan_to_num(cosine, posinf=0.0, neginf=0.0)
-        cells = 3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)
-        order = rng.permutation(len(a))
-        parts = [order[cells[order] == cell][:CELL] for cell in range(3 * len(edges) + 3)]
-        kept = np.unique(np.concatenate([*parts, np.flatnonzero(fair | held_in(a, b, best))]))
-        a, b, n = a[kept], b[kept], evidence.n_baskets
+        cosine[~np.isfinite(cosine)] = 0.0
+        cells = (3 * np.searchsorted(edges, cosine) + (n_ab > 0) + (n_ab >= OFTEN)).astype(np.int16)
+        chosen = signs > 0
+        chosen[first_of_each(cells, rng.permutation(len(a)), CELL)] = True
+        kept = np.flatnonzero(chosen)
+        a, b, signs = a[kept], b[kept], signs[kept]
         none = np.zeros(len(a), np.int64), np.zeros(len(counts), np.int64)
         usual_a, usual_b, late_a, late_b = counts[a] / n, counts[b] / n, late.share(a), late.share(b)
         foreseen = np.minimum(usual_a * usual_b, late_a * late_b)
         moves = late.moves(late_a, late_b, usual_a, usual_b, n)
         known = cosine[kept], n_ab[kept], counts[a], counts[b]
-        signs = alike[kept], fair[kept], foreseen, *moves.T.copy(), np.array([late.level])
-        return cls(a, b, *known, *none, np.array([n, 0], np.int64), *signs)
+        alike, fair = signs & DRAWN_EVEN > 0, signs & (DRAWN_EVEN | DRAWN_FAIR) > 0
+        drawn_as = alike, fair, foreseen, *moves.T.copy(), np.array([late.level])
+        return cls(a, b, *known, *none, np.array([n, 0], np.int64), *drawn_as)
 
     def sold_since(self) -> Cohort:
         """The pairs of which both products were sold since the start; of others nothing was learned."""
@@ -177,17 +181,31 @@ def distinct_pairs(a: Rows, b: Rows) -> tuple[Rows, Rows]:
     return counting.left_of(keys), counting.right_of(keys)
 
 
-def held_in(a: Rows, b: Rows, pairs: tuple[Rows, Rows]) -> NDArray[np.bool_]:
-    """Which of the pairs are among others."""
-    return np.isin(counting.pack_pairs(a, b), counting.pack_pairs(*pairs))
+def pack(a: Rows, b: Rows) -> Words:
+    """Pairs of two different products, as one number each."""
+    other = a != b
+    return np.asarray(counting.pack_pairs(a[other], b[other]))
 
 
-def strongest(evidence: Evidence, a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Of the pairs those whose lift is surely the highest."""
-    n_ab, counts = evidence.pairs(a, b), evidence.counts
-    sure = (n_ab - 2 * np.sqrt(n_ab)) / (counts[a] * counts[b])
-    best = np.argpartition(-sure, BEST)[:BEST] if len(sure) > BEST else np.arange(len(sure))
-    return a[best], b[best]
+def merge(*drawn: tuple[Words, int]) -> tuple[Words, NDArray[np.uint8]]:
+    """Packed pairs, each once and in order, with the signs of all the samples that it is in."""
+    keys = np.concatenate([pairs for pairs, _ in drawn])
+    signs = np.repeat(np.array([sign for _, sign in drawn], np.uint8), [len(pairs) for pairs, _ in drawn])
+    if not len(keys):
+        return keys, signs
+    order = np.argsort(keys)
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[first], np.bitwise_or.reduceat(signs[order], first)
+
+
+def first_of_each(cells: NDArray[np.int16], order: Longs, most: int) -> Longs:
+    """The first places of each cell in an order, so many of each at most."""
+    # Small numbers are sorted by their digits, in place of one look at all pairs a cell.
+    placed = order[np.argsort(cells[order], kind="stable")]
+    starts = np.cumsum(np.append(0, np.bincount(cells)))
+    within = np.arange(len(placed)) - np.repeat(starts[:-1], np.diff(starts))
+    return np.asarray(placed[within < most])
 
 
 def repeated_products(evidence: Evidence) -> Rows:
@@ -224,7 +242,9 @@ def sample_near(vectors: Vectors, evidence: Evidence, rng: np.random.Generator) 
     if near < 1:
         return others[:0], others[:0]
     with np.errstate(all="ignore"):
-        unit = vectors[others] / np.maximum(np.linalg.norm(vectors[others], axis=1, keepdims=True), 1e-12)
-        cosines = np.nan_to_num(unit[:ANCHORS] @ unit.T)
-    nearest = np.argpartition(-cosines, near, axis=1)[:, : near + 1]
+        unit = vectors[others]
+        unit /= np.maximum(np.sqrt(np.einsum("ij,ij->i", unit, unit)), 1e-12)[:, None]
+        cosines = unit[:ANCHORS] @ unit.T
+    nearest = np.empty((len(cosines), near + 1), np.int64)
+    likelihood.highest_of_each(cosines, nearest)
     return np.repeat(others[:ANCHORS], near + 1), others[nearest].ravel()

@@ -8,6 +8,7 @@ seen since it came in, `missed` how often it may have been seen before that.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ Places = tuple[Rows, NDArray[np.uint32]]
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
 MISSED = np.uint64(40)
-ONE, TWO, HALF = np.uint64(1), np.uint64(2), np.uint64(32)
+ONE, TWO, HALF, LOW = np.uint64(1), np.uint64(2), np.uint64(32), np.uint64((1 << 32) - 1)
+WORD, LAST_BIT, FEWEST_BITS = np.uint64(6), np.uint64(63), 10
+"""A word's bits as a power of two, the place of the last one, and the fewest bits of a filter, as a power of two."""
 TRIPLE, LAST = np.uint64(21), np.uint64((1 << 21) - 1)
 """Bits of a row in a packed triple, and all of them set."""
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -363,6 +366,15 @@ def count_held(offsets: Longs, items: Rows, largest: int, table: Words, later: L
     A table's value is the place of the pair in `later`. Baskets of more than `largest` products are passed over.
     """
     slots, counted = len(table) // 2, 0
+    # Few of the pairs of a basket are held: a bit for each that is, by a hash of its own, fits the nearest cache.
+    width = FEWEST_BITS
+    while (1 << width) < 4 * len(table):
+        width += 1
+    marks, shift = np.zeros(1 << (width - 6), np.uint64), np.uint64(64 - width)
+    for slot in range(0, len(table), 2):
+        if table[slot] != EMPTY:
+            bit = (table[slot] * STEP) >> shift
+            marks[bit >> WORD] |= ONE << (bit & LAST_BIT)
     for b in range(len(offsets) - 1):
         basket = items[offsets[b] : offsets[b + 1]]
         if len(basket) > largest:
@@ -374,22 +386,42 @@ def count_held(offsets: Longs, items: Rows, largest: int, table: Words, later: L
             sold[basket[i]] += 1
             for j in range(i + 1, len(basket)):
                 key = pack(basket[i], basket[j])
-                slot = locate(table, home(slots, key), key)
-                if table[slot] != EMPTY:
-                    later[table[slot + ONE]] += 1
+                bit = (key * STEP) >> shift
+                if (marks[bit >> WORD] >> (bit & LAST_BIT)) & ONE:
+                    place = locate(table, home(slots, key), key)
+                    if table[place] != EMPTY:
+                        later[table[place + ONE]] += 1
     return counted
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_keys(table: Words, share: float, seed: np.uint64, minimum: int) -> Words:
-    """A share of the keys with a high enough count, chosen by key and seed alone, wherever they stand in the table."""
-    bound, least = np.uint64(share * 4294967296.0), np.uint64(minimum)
-    drawn, n = np.empty(len(table) // 2, np.uint64), 0
+def draw_pairs(
+    table: Words, share: float, seed: np.uint64, often: int, sold: Longs
+) -> tuple[Words, Words, Words, Words, NDArray[np.float64]]:
+    """A share of the keys, and all that were counted `often` times or more, with how high their lift surely is.
+
+    With both come numbers that put them into random order; they follow from key and seed alone, so that it does not
+    matter where in the table a key stands. The last is the least count that chance leaves, over what chance alone would
+    make it; `sold` are baskets with each product.
+    """
+    bound, least = np.uint64(share * 4294967296.0), np.uint64(often)
+    some, order, n = np.empty(len(table) // 2, np.uint64), np.empty(len(table) // 2, np.uint64), 0
+    many, many_order, m = np.empty(len(table) // 2, np.uint64), np.empty(len(table) // 2, np.uint64), 0
+    sure = np.empty(len(table) // 2)
     for i in range(0, len(table), 2):
-        if (table[i + 1] & COUNT) >= least and mix(table[i] ^ seed) >> HALF < bound:
-            drawn[n] = table[i]
+        key = table[i]
+        if key == EMPTY:
+            continue
+        number, count = mix(key ^ seed), table[i + 1] & COUNT
+        if number >> HALF < bound:
+            some[n], order[n] = key, number
             n += 1
-    return drawn[:n].copy()
+        if count >= least:
+            met = float(count)
+            by_chance = float(sold[key >> HALF]) * float(sold[key & LOW])
+            many[m], many_order[m], sure[m] = key, mix(number), (met - 2.0 * math.sqrt(met)) / by_chance
+            m += 1
+    return some[:n], order[:n], many[:m], many_order[:m], sure[:m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

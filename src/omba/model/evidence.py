@@ -187,12 +187,25 @@ class Evidence:
         most = (rare & counting.COUNT) + (rare >> counting.MISSED)
         return bound + 1, int(most.max(initial=0)) + self.oversized
 
-    def sample(self, most: int, seed: int, minimum: int = 1) -> tuple[Rows, Rows]:
-        """About `most` of the pairs counted at least `minimum` times, each as likely as the next, in order."""
-        possible = int(((self._table[1::2] & counting.COUNT) >= minimum).sum())
-        keys = counting.draw_keys(self._table, min(1.0, most / max(possible, 1)), np.uint64(seed), minimum)
-        keys.sort()
-        return counting.left_of(keys), counting.right_of(keys)
+    def draw(self, most: int, seed: int, often: int, strongest: int) -> tuple[Words, Words, Words]:
+        """About `most` of all pairs, as many of those counted `often` times or more, and the `strongest` of these.
+
+        Pairs are packed (see `counting.pack`). The first two are each as likely as the next and stand in random order,
+        so that their first are drawn alike too; the same seed gives the same ones, wherever they stand in the table.
+        The strongest are those whose lift is surely the highest.
+        """
+        share = min(1.0, most / max(self.n_pairs, 1))
+        some, order, many, many_order, sure = counting.draw_pairs(
+            self._table, share, np.uint64(seed), often, self.counts
+        )
+        few = np.argpartition(many_order, most)[:most] if len(many) > most else np.arange(len(many))
+        best = many
+        if len(many) > strongest:
+            least = np.partition(sure, len(sure) - strongest)[len(sure) - strongest]
+            above, last = many[sure > least], np.sort(many[sure == least])
+            # Of those as strong as the last one the first by key, wherever they stand in the table.
+            best = np.append(above, last[: strongest - len(above)])
+        return some[np.argsort(order)], many[few][np.argsort(many_order[few])], best
 
     def partners(self, row: int) -> tuple[Rows, Longs]:
         """The products seen with this one and how often, most often first."""

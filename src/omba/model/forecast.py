@@ -139,13 +139,14 @@ class Forecast:
         shape = columns[0].shape
         return mean.reshape(shape), low.reshape(shape), high.reshape(shape)
 
-    def highest(self, n_ab: Longs, n_a: Longs, n_b: Longs, n: int) -> Floats:
+    def highest(self, n_ab: Longs, n_a: Longs, n_b: Longs, n: int, enough: float = 0.0) -> Floats:
         """The highest lift that pairs with these counts may be expected to have, whatever their cosine and late sales.
 
-        It takes a fifth of the time of `expect`, and most pairs cannot be among the best by it.
+        Where it is below `enough` even a looser bound will do. It takes a fifth of the time of `expect`, and most
+        pairs cannot be among the best by it.
         """
         most, level = np.empty(len(n_ab)), (self.late.level, self._usual_lift)
-        likelihood.highest(self.theta, self.counting, KNOTS, n_ab, n_a, n_b, n, level, most)
+        likelihood.highest(self.theta, self.counting, KNOTS, n_ab, n_a, n_b, n, level, enough, most)
         return most
 
     def interval(

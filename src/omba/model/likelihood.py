@@ -67,6 +67,9 @@ KNOWN = 512
 LOGS = np.log1p(np.arange(KNOWN))
 """log(1 + n) of such counts."""
 MOST_COUNTS = 100_000
+MANY = 4096
+"""Baskets with the rarer product below which the pull of popularity is worked out once for each number of them."""
+LEAST_LIFT = math.exp(-9.0)
 FEW = 30.0
 """Up to this mean, quantiles of a count are summed up term by term; beyond it the count is nearly continuous."""
 
@@ -106,6 +109,9 @@ def log_rising_factorial(t, y):  # type: ignore[no-untyped-def]
 
     A few factors are multiplied, as far as to where Stirling's series is exact to nine digits or to the last of them.
     """
+    if y == 0:
+        # Most later counts are none.
+        return 0.0, 0.0
     product, slope = 1.0, 0.0
     steps = y if y < 2 * FACTORS else FACTORS - int(min(t, FACTORS))
     for _ in range(steps):
@@ -231,6 +237,22 @@ def cosines(a: Rows, b: Rows, vectors: NDArray[np.float32], out: Floats) -> None
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def highest_of_each(scores: NDArray[np.float32], places: Longs) -> None:
+    """The columns of the highest scores of each row, of which no number is the least: a short list, pushed into."""
+    n = places.shape[1]
+    held = np.empty(n, np.float32)
+    for i in range(len(scores)):
+        held[:], places[i] = -np.inf, 0
+        for j in range(scores.shape[1]):
+            score, at = scores[i, j], n - 1
+            if score > held[at]:
+                while at > 0 and held[at - 1] < score:
+                    held[at], places[i, at] = held[at - 1], places[i, at - 1]
+                    at -= 1
+                held[at], places[i, at] = score, j
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def likelihood(
     theta: Floats, knots: Floats, cosine: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int,
     later: Longs, chance: Floats, gradient: Floats, information: Floats,
@@ -251,35 +273,45 @@ def likelihood(
         t, mu, y = 1.0 / (variance + drift), chance[i] * mean, later[i]
         value, by_shape = log_rising_factorial(t, y)
         none = math.log(t / (t + mu))
-        total += value + t * none + y * math.log(mu / (t + mu))
+        total += value + t * none + (y * math.log(mu / (t + mu)) if y else 0.0)
         by_mean = t * (y - mu) / (t + mu)
         by_variance = -t * t * (by_shape + none + 1.0 - (t + y) / (t + mu))
         level, part = cell(LEVELS, log_mean)
         drifted = size * 2 + 7 + level
         if LEVELS[0] < log_mean < LEVELS[-1]:
             by_mean += by_variance * drift * (theta[drifted + 1] - theta[drifted]) / (LEVELS[level + 1] - LEVELS[level])
-        by_link, by_strength, by_odds, by_distance = by_mean * slopes[0] + by_variance * slopes[1]
+        by_link = by_mean * slopes[0, 0] + by_variance * slopes[1, 0]
         other = 0 if n_ab[i] == 0 else 1
         share = trust(numbers[3] if other else numbers[2], n_a[i], n_b[i])
         j, f = cell(knots, cosine[i] * share)
         link = other * size
+        # Places rise, so that one half of the squares is enough.
         place[0], slope[0] = link + j, by_link * (1 - f)
         place[1], slope[1] = link + j + 1, by_link * f
-        place[2], slope[2] = 2 * size + other, by_strength
+        place[2], slope[2] = 2 * size + other, by_mean * slopes[0, 1] + by_variance * slopes[1, 1]
         place[3], slope[3] = 2 * size + 2 + other, 0.0
         if knots[0] < cosine[i] * share < knots[-1]:
             steep = (theta[link + j + 1] - theta[link + j]) / (knots[j + 1] - knots[j])
             slope[3] = -by_link * steep * cosine[i] * share * (1 - share)
         place[4], slope[4] = 2 * size + 4, by_link * (math.log(min(n_a[i], n_b[i])) - LOG_COMMON)
-        place[5], slope[5] = 2 * size + 5, by_odds
-        place[6], slope[6] = 2 * size + 6, by_distance
+        place[5], slope[5] = 2 * size + 5, by_mean * slopes[0, 2] + by_variance * slopes[1, 2]
+        place[6], slope[6] = 2 * size + 6, by_mean * slopes[0, 3] + by_variance * slopes[1, 3]
         place[7], slope[7] = drifted, by_variance * drift * (1 - part)
         place[8], slope[8] = drifted + 1, by_variance * drift * part
         for p in range(PLACES):
             gradient[place[p]] += slope[p]
-            for q in range(PLACES):
+            for q in range(p, PLACES):
                 information[place[p], place[q]] += slope[p] * slope[q]
+    mirror(information)
     return total
+
+
+@njit(inline="always")
+def mirror(squares):  # type: ignore[no-untyped-def]
+    """The other half of what is the same turned round."""
+    for x in range(len(squares)):
+        for y in range(x):
+            squares[x, y] = squares[y, x]
 
 
 @njit(inline="always")
@@ -445,32 +477,43 @@ def expect(
 @njit(nogil=True, cache=True, error_model="numpy")
 def highest(
     theta: Floats, counting: Floats, knots: Floats, n_ab: Longs, n_a: Longs, n_b: Longs, n: int,
-    level: tuple[float, float], most: Floats,
+    level: tuple[float, float], enough: float, most: Floats,
 ) -> None:  # fmt: skip
     """No mean that `expect` has for pairs with these counts is higher, whatever their cosine and late sales.
 
     The mean of a prior of two parts lies between those of its parts; a pair is as close as can be, and not doubted.
+    What is below `enough` by a bound that is quicker to tell, the higher of both forecasts, gets that one.
     """
     size, numbers, (shape, mean, wide, _, _) = len(knots), exponents(theta, len(knots)), prior_numbers(counting)
     more, pull = 0.0, theta[2 * size + 4]
     for strong in counting[PRIOR + len(SEEN) : PRIOR + len(SEEN) + len(STRONG)]:
         more = max(more, strong)
     unseen, seen = math.exp(theta[size - 1]), math.exp(theta[2 * size - 1])
+    pulled, raised, higher = np.zeros(MANY), math.exp(more), max(level[0] - 1.0, 0.0) * level[1]
     for i in range(len(n_ab)):
         met, chance, rarer = n_ab[i], n_a[i] * n_b[i] / n, min(n_a[i], n_b[i])
         if rarer == 0:
             most[i] = np.nan
             continue
         k, m = (numbers[1], seen) if met else (numbers[0], unseen)
-        m *= math.exp(pull * (math.log(rarer) - LOG_COMMON))
+        if rarer >= MANY:
+            m *= math.exp(pull * (math.log(rarer) - LOG_COMMON))
+        else:
+            if pulled[rarer] == 0.0:
+                pulled[rarer] = math.exp(pull * (math.log(rarer) - LOG_COMMON))
+            m *= pulled[rarer]
         by_vectors = max((k + met) / (k / m + chance), (WIDE + met) / (WIDE / (m * numbers[4]) + chance))
         one, other = (shape + met) / (shape / mean + chance), (WIDE + met) / (WIDE / wide + chance)
         j, f = cell(SEEN, LOGS[met] if met < KNOWN else math.log1p(met))
         weight = counting[PRIOR + j] * (1 - f) + counting[PRIOR + j + 1] * f
+        if 0.0 <= weight <= 1.0:
+            most[i] = max(max(by_vectors, one, other) * raised, LEAST_LIFT) + higher
+            if most[i] < enough:
+                continue
         # Where vectors weigh more than all, counting weighs less than nothing.
         by_counts = max(one, other) if weight < 1.0 else min(one, other)
         log_mean = (1 - weight) * math.log(by_counts) + weight * math.log(by_vectors) + more * ENOUGH / (ENOUGH + met)
-        most[i] = math.exp(min(max(log_mean, -9.0), 9.0)) + max(level[0] - 1.0, 0.0) * level[1]
+        most[i] = math.exp(min(max(log_mean, -9.0), 9.0)) + higher
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

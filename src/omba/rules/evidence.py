@@ -70,16 +70,21 @@ class StreamEvidence:
     ----------
     kept
         The model's counts of products and of pairs.
-    sets
-        The model's counts of the triples it watches.
+    find_sets
+        Gives the model's counts of the triples it watches, once they are asked for: with several threads those of the
+        last window may still be being counted, and pairs need not wait for them.
     products
         How many products the model knows.
     """
 
     kept: PairEvidence
-    sets: Sets
+    find_sets: Callable[[], Sets]
     products: int
     complete: bool = False
+
+    @property
+    def sets(self) -> Sets:
+        return self.find_sets()
 
     @property
     def n_baskets(self) -> int:
@@ -99,6 +104,8 @@ class StreamEvidence:
         return self.sets.counts(sets, self.kept)
 
     def exact(self, sets: Rows) -> NDArray[np.bool_]:
+        if sets.shape[1] == 2:
+            return self.kept.exact(sets[:, 0], sets[:, 1])
         return self.sets.exact(sets, self.kept)
 
     def observed(self, least: int = 1) -> Observed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from omba.baskets import Baskets
@@ -149,7 +150,7 @@ def mining_input(model: OMBA, evidence: Baskets | Evidence | None = None) -> Min
     """The model's vectors and forecast, with the counts it kept or, exactly, those of given baskets."""
     catalogue, remembered = catalogue_of(model), model.spaces[0].memory.rows
     if evidence is None:
-        evidence = StreamEvidence(model.evidence, model.sets, len(catalogue))
+        evidence = StreamEvidence(model.evidence, partial(getattr, model, "sets"), len(catalogue))
     elif isinstance(evidence, Baskets):
         evidence = Counts.of(evidence, catalogue.labels)
     return MiningInput(

@@ -53,7 +53,9 @@ class LiftForecast(Protocol):
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
     ) -> tuple[Floats, Floats, Floats]: ...
-    def highest(self, n_ab: NDArray[Any], n_a: NDArray[Any], n_b: NDArray[Any], n: int) -> Floats: ...
+    def highest(
+        self, n_ab: NDArray[Any], n_a: NDArray[Any], n_b: NDArray[Any], n: int, enough: float = ...
+    ) -> Floats: ...
     def interval(
         self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike
     ) -> Ends: ...
@@ -166,12 +168,15 @@ class MiningInput:
         found = self.forecast.expect(cosine, count, self.counts[a], self.counts[b], self.n_baskets, a, b)
         return self._in_season(np.column_stack([a, b]), found, count + 1.0, self.counts[a], self.counts[b])
 
-    def highest(self, a: Rows, b: Rows, count: Counted) -> Floats:
-        """A lift that `expect` has for none of the pairs, whatever their cosine; without a forecast it has no end."""
+    def highest(self, a: Rows, b: Rows, count: Counted, enough: float = 0.0) -> Floats:
+        """A lift that `expect` has for none of the pairs, whatever their cosine; without a forecast it has no end.
+
+        Where it is below `enough` even a looser one will do.
+        """
         if self.forecast is None:
             return np.full(len(a), np.inf)
         n_ab, n_a, n_b = (np.asarray(column, np.int64) for column in (count, self.counts[a], self.counts[b]))
-        most, outlook = self.forecast.highest(n_ab, n_a, n_b, self.n_baskets), self.catalogue.outlook
+        most, outlook = self.forecast.highest(n_ab, n_a, n_b, self.n_baskets, enough), self.catalogue.outlook
         if outlook is None or not outlook.known:
             return most
         turned = self.counts[a] > self.counts[b]

@@ -18,6 +18,7 @@ from omba.errors import InputError, nearest
 from omba.rules import display, export
 from omba.rules.catalogue import Catalogue
 from omba.rules.filter import Filter, FilterOptions
+from omba.rules.late_columns import LateColumns
 from omba.rules.order import rank_numbers
 from omba.rules.rule import Rule
 from omba.rules.rule_columns import (
@@ -243,7 +244,7 @@ class Rules:
             count=self.count[rows],
             n_a=self.n_a[rows],
             n_b=self.n_b[rows],
-            given={name: values[rows] for name, values in self.given.items()},
+            given=_take(self.given, rows),
         )
 
     def head(self, n: int = 10) -> Rules:
@@ -430,6 +431,12 @@ class Rules:
 
     def _repr_html_(self) -> str:
         return display.html(self)
+
+
+def _take(given: Mapping[str, Column], rows: NDArray[np.integer]) -> Mapping[str, Column]:
+    if isinstance(given, LateColumns):
+        return given.take(rows)
+    return {name: values[rows] for name, values in given.items()}
 
 
 def join_tables(tables: Sequence[Rules]) -> Rules:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from omba.baskets import Baskets
 from omba.errors import SettingError
 from omba.rules import kernels
-from omba.rules.candidates import Candidates, best_observed
+from omba.rules.candidates import FEW, Candidates, best_observed
 from omba.rules.evidence import Observed, PartialEvidence
 from omba.rules.filter import Filter
 from omba.rules.from_model import mining_input
@@ -27,7 +27,7 @@ from omba.rules.grow import standing_sets, triples_once
 from omba.rules.hashing import Hashing
 from omba.rules.mine import mine
 from omba.rules.mining_input import POOL, Expected, LiftForecast, MiningInput
-from omba.rules.nearest import MIN_COUNT
+from omba.rules.nearest import MIN_COUNT, cosines
 from omba.rules.rules import Rules
 from omba.rules.scope import Scope
 from omba.rules.table import DEFAULT_ORDER, build_table
@@ -142,9 +142,9 @@ class Standing:
         for bar in (self._bar, 0.0) if self._bar > 0 else (0.0,):
             some = inside
             if bar:
-                enough = np.flatnonzero(given.highest(*inside) >= bar)
+                enough = np.flatnonzero(given.highest(*inside, bar) >= bar)
                 some = inside[0][enough], inside[1][enough], inside[2][enough]
-            found = best_observed(_narrow(given, some), scope, DEFAULT_ORDER, min(most, scope.pairs))
+            found = _score(given, some, scope, min(most, scope.pairs))
             if not bar or self._last(found) >= bar:
                 break
         return found
@@ -232,6 +232,12 @@ def _read_counts(given: MiningInput, keys: Keys) -> Observed:
     return left, right, given.evidence.pairs(left, right)
 
 
-def _narrow(given: MiningInput, inside: Observed) -> MiningInput:
-    """The input with no other pairs in sight than these."""
-    return replace(given, evidence=PartialEvidence(given.evidence, inside))
+def _score(given: MiningInput, pairs: Observed, scope: Scope, most: int) -> list[Candidates]:
+    """The best of some pairs. A few are scored at once; of many those counted often come first, as in mining."""
+    left, right, count = pairs
+    if len(count) > FEW or given.forecast is None:
+        narrow = replace(given, evidence=PartialEvidence(given.evidence, pairs))
+        return best_observed(narrow, scope, DEFAULT_ORDER, most)
+    vectors = np.ascontiguousarray(given.vectors, np.float32)
+    found = Candidates.of_pairs(given, scope, left, right, cosines(vectors, left, right), count)
+    return [found.best(given, DEFAULT_ORDER, most)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omba.rules.candidates import Candidates
 from omba.rules.hashing import Hashing
+from omba.rules.late_columns import LateColumns
 from omba.rules.measures import measure
 from omba.rules.mining_input import MiningInput
 from omba.rules.rule_columns import AT_LEAST
@@ -53,9 +55,6 @@ def build_table(
         )
     }
     columns["status"] = status(count, np.concatenate([part.seen for part in parts]))
-    columns["collisions"] = np.concatenate(
-        [hashing.collisions(given.vectors, part.antecedents, part.consequent) for part in parts]
-    )
     columns["probability"] = hashing.probability(columns["similarity"])
     columns["value"] = np.concatenate([part.value(given) for part in parts])
     columns[AT_LEAST] = np.concatenate(
@@ -70,13 +69,17 @@ def build_table(
         columns["p_adjusted"] = adjusted
     labels = given.labels
     rules = Rules(
-        antecedents=[tuple(labels[row] for row in rows) for part in parts for rows in part.antecedents.tolist()],
+        antecedents=[
+            side
+            for part in parts
+            for side in zip(*([labels[row] for row in rows.tolist()] for rows in part.antecedents.T), strict=True)
+        ],
         consequents=[(labels[row],) for row in consequent.tolist()],
         count=count,
         n_a=n_a,
         n_b=np.asarray(given.counts[consequent], np.int64),
         n=given.n_baskets,
-        given=columns,
+        given=LateColumns(columns, {"collisions": _late_collisions(given, parts, hashing)}),
         catalogue=given.catalogue,
         explainer=given.explainer,
         hashing=hashing,
@@ -84,6 +87,19 @@ def build_table(
     if column == "collisions" and hashing.ties:
         rules = rules.sort("similarity")
     return rules.sort(column)
+
+
+def _late_collisions(given: MiningInput, parts: Sequence[Candidates], hashing: Hashing) -> Callable[[], Longs]:
+    """What counts the tables in which the two sides of each rule collide, by the vectors as they are now."""
+    sets = [np.column_stack([part.antecedents, part.consequent]) for part in parts]
+    used, places = np.unique(np.concatenate([rows.ravel() for rows in sets]), return_inverse=True)
+    edges = np.cumsum([rows.size for rows in sets])[:-1]
+    sets = [place.reshape(rows.shape) for place, rows in zip(np.split(places.ravel(), edges), sets, strict=True)]
+    return partial(_count_collisions, hashing, given.vectors[used], sets)
+
+
+def _count_collisions(hashing: Hashing, vectors: NDArray[np.floating], sets: Sequence[Longs]) -> Longs:
+    return np.concatenate([hashing.collisions(vectors, rows[:, :-1], rows[:, -1]) for rows in sets])
 
 
 def gather(parts: Sequence[Candidates]) -> tuple[Longs, Longs, Longs]:
