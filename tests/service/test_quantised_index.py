@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from omba.service.views.quantised_index import MANY, PART, QuantisedIndex, best
+from omba.service.views.quantised_index import QuantisedIndex, best
 
 
 @pytest.mark.parametrize("dim", [3, 64, 100])
@@ -17,41 +17,6 @@ def test_rough_cosines_are_near_the_exact_ones(dim):
     assert (index.rows == np.flatnonzero(kept)).all()
     assert index.cosines(query) == pytest.approx(exact[kept], abs=0.01)
     assert not index.cosines(np.zeros(dim)).any()
-
-
-@pytest.fixture(scope="module")
-def many():
-    """As many products as are looked at along some directions first, in kinds as those of a shop are; their cosines."""
-    rng = np.random.default_rng(2)
-    kinds = rng.standard_normal((40, 200)) * np.linspace(3, 0.3, 200)
-    vectors = (kinds[rng.integers(40, size=MANY)] + rng.standard_normal((MANY, 200))).astype(np.float32)
-    return QuantisedIndex.of(vectors, np.ones(MANY, bool)), vectors
-
-
-def cosines(vectors, query):
-    return vectors @ query / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query)
-
-
-def test_of_many_products_the_best_are_found_and_looked_at_whole(many):
-    index, vectors = many
-    assert index.basis is not None
-    for row in range(0, MANY, 1_000):
-        exact, found = cosines(vectors, vectors[row]), index.cosines(vectors[row])
-        nearest = np.argsort(-exact)[:100]
-        assert found[nearest] == pytest.approx(exact[nearest], abs=0.01)
-        assert len(set(nearest.tolist()) & set(best(found, 100).tolist())) > 90
-    assert not index.cosines(np.zeros(200)).any()
-
-
-def test_what_else_a_score_has_decides_which_are_looked_at_whole(many):
-    index, vectors = many
-    query = np.random.default_rng(3).standard_normal(200)
-    exact, others = cosines(vectors, query), np.zeros(MANY, np.float32)
-    # More than all cosines differ by: these come first, however far off they are.
-    chosen = np.argsort(exact)[: MANY // PART // 2]
-    others[chosen] = 3.0
-    assert index.cosines(query, others)[chosen] == pytest.approx(exact[chosen], abs=0.01)
-    assert np.abs(index.cosines(query)[chosen] - exact[chosen]).max() > 0.02
 
 
 def test_no_cosine_is_too_large_for_whole_numbers():

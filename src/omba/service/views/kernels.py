@@ -50,15 +50,6 @@ def quantised_cosines(rough: Bytes, scales: Floats, query: Shorts, step: float, 
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def refine_cosines(
-    rough: Bytes, scales: Floats, query: Shorts, step: float, places: NDArray[np.int64], cosines: Floats
-) -> None:
-    """The same of some rows; the others stay as they are."""
-    for i in places:
-        cosines[i] = np.float32(whole_dot(rough[i], query)) * scales[i] * np.float32(step)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def above(scores: Floats, floor: float, places: NDArray[np.int64]) -> int:
     """The places of the scores that are at a floor or above, as far as there is room; how many there are."""
     found = 0

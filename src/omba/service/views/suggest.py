@@ -156,16 +156,16 @@ def rough_scores(view: View, context: Rows, user: int) -> NDArray[np.float32]:
     if user >= 0:
         pull = pull + weights["user"] * middle(space.users.vectors[[user]])
     rows = view.quantised_index.rows
-    score = weights["popularity"] * view.log_share
+    score = view.quantised_index.cosines(pull) * np.float32(np.linalg.norm(pull))
+    score = score + weights["popularity"] * view.log_share
     if len(model.spaces) > 1:
         # A category a line, and one for products that have none.
         groups = np.arange(-1, len(model.hierarchy.vocabulary), dtype=np.int32)
         parents = model.hierarchy.parents
         offsets, users = np.array([0, len(context)], np.int64), np.array([user], np.int32)
         features = model.spaces[1].describe(QueryRows(offsets, parents[context], users, groups[None, :]))[0]
-        score = score + blend.score(features, level=1)[parents[rows] + 1]
-    length = max(float(np.linalg.norm(pull)), 1e-12)
-    return np.asarray(score + view.quantised_index.cosines(pull, score / length) * length, np.float32)
+        score += blend.score(features, level=1)[parents[rows] + 1]
+    return np.asarray(score, np.float32)
 
 
 def of_customer(space: Space, user: int, clues: NDArray[Any], level: int, weights: dict[str, float]) -> Floats:
