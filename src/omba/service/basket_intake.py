@@ -58,7 +58,7 @@ class BasketIntake:
 
         def tell(found: Receipt | Exception) -> None:
             try:
-                response = baskets.told(found)
+                response = baskets.response_to(found)
             except Exception:
                 log.exception("a request for %r failed", baskets.PATH)
                 response = problem(FAULT, 500)

@@ -43,7 +43,7 @@ class DirectCycle:
         self.message_event = asyncio.Event()
 
 
-def written(status: int, body: bytes, keep_alive: bool, more: Sequence[tuple[bytes, bytes]]) -> bytes:
+def encode(status: int, body: bytes, keep_alive: bool, more: Sequence[tuple[bytes, bytes]]) -> bytes:
     """An answer as it goes over the wire, with the headers that the server gives to every one, such as the date."""
     end = b"".join(b"%s: %s\r\n" % line for line in more) + (b"" if keep_alive else b"connection: close\r\n")
     return b"%scontent-length: %d\r\n%s\r\n%s" % (TOPS[status], len(body), end, body)

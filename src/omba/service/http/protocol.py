@@ -13,7 +13,7 @@ from typing import Any
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from omba.service.http.direct import DirectCycle, DirectRoute, written
+from omba.service.http.direct import DirectCycle, DirectRoute, encode
 
 PATIENCE = 10.0
 """Seconds a connection has until the head of its next request is there."""
@@ -181,7 +181,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _reply(self, cycle: DirectCycle, status: int, body: bytes) -> None:
         if cycle.disconnected:
             return
-        self.transport.write(written(status, body, cycle.keep_alive, self.server_state.default_headers))
+        self.transport.write(encode(status, body, cycle.keep_alive, self.server_state.default_headers))
         cycle.response_complete = True
         if not cycle.keep_alive:
             self.transport.close()

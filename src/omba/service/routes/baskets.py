@@ -37,7 +37,7 @@ async def respond(request: Request) -> Response:
     try:
         return await baskets(request.app.state.service, READER.validate_json(await read_body(request)))
     except (ValidationError, OmbaError, ClientDisconnect) as error:
-        return told(error)
+        return response_to(error)
 
 
 def read(body: bytes) -> list[Any]:
@@ -46,7 +46,7 @@ def read(body: bytes) -> list[Any]:
     return given if isinstance(given, list) else [given]
 
 
-def told(found: Receipt | Exception) -> Response:
+def response_to(found: Receipt | Exception) -> Response:
     """What became of baskets, or the sentence that tells what is wrong with them; any other fault is raised again."""
     if isinstance(found, Receipt):
         return answer({"accepted": found.accepted, "repeated": found.repeated}, 202)
@@ -86,4 +86,4 @@ async def baskets(served: Served, given: Annotated[schemas.OneOrMany, Body(opena
     """Take in a basket or a list of them, all or none. One whose id came before is taken once."""
     if served.group_commit is None:
         return problem("this service answers only: it was started with --read-only, and takes no baskets", 503)
-    return told(await served.group_commit.take(given if isinstance(given, list) else [given]))
+    return response_to(await served.group_commit.take(given if isinstance(given, list) else [given]))
