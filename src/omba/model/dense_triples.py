@@ -7,7 +7,9 @@ with the products numbered by how often they sell, a < b < c, its place is
 
     c·(c − 1)·(c − 2) / 6 + b·(b − 1) / 2 + a,
 
-so that what is met most often lies close together. Four bytes a triple, where a table takes 26.
+so that what is met most often lies close together. Four bytes a triple, where a table takes 26. Counting is adding, and
+the order does not matter: so baskets wait until they are many, and are counted one highest number c at a time, whose
+triples fit the processor's own cache.
 """
 
 from __future__ import annotations
