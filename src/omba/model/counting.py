@@ -859,7 +859,7 @@ def drop_triples(
     while passed < len(table):
         some = 0
         while passed < len(table) and some < AT_ONCE:
-            # No remainder of a division, which takes as long as all the rest.
+            # A remainder would take a division a slot.
             slot = begin + passed
             slots[some] = slot if slot < len(table) else slot - len(table)
             some += table[slots[some]] != EMPTY
