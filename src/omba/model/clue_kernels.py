@@ -106,7 +106,7 @@ def dot(a: Floats, b: Floats) -> Any:
 
 
 @njit(**HELPER)
-def known_places(rows: Ints, user: int) -> int:
+def count_places(rows: Ints, user: int) -> int:
     """How many places of a user's memory are taken: those that are come first."""
     known = 0
     while known < rows.shape[1] and rows[user, known] >= 0:
@@ -255,7 +255,7 @@ def describe(
             reach = np.sqrt(dot(user_vectors[user], user_vectors[user]))
             habit = np.log(F32(prior) / (habits.mass[user] + F32(prior)))
             slow = np.log(F32(prior) / (F32(habits.totals[user, 1]) + F32(prior)))
-            known = known_places(rows, user)
+            known = count_places(rows, user)
             if size > FEW:
                 for s in range(known):
                     places[rows[user, s]] = s
