@@ -142,7 +142,7 @@ def test_rules_of_several_products_are_the_planted_ones_but_for_one_in_twenty():
     assert np.mean([len(sets & planted) / 6 for sets in found]) > 0.9
 
 
-def test_the_sets_that_were_tried_are_all_whose_parts_are_frequent():
+def test_the_sets_that_were_tried_are_all_whose_parts_are_frequent(monkeypatch):
     counts = frequent(lists(), 60, 4)
     rows = {name: k for k, name in enumerate(sorted({item for items in counts for item in items}))}
 
@@ -157,6 +157,9 @@ def test_the_sets_that_were_tried_are_all_whose_parts_are_frequent():
         )
 
     assert tried_triples(*of(2).T, len(rows)) == tried(3) > 0
+    # As if products were too many to hold who met whom in bits.
+    monkeypatch.setattr(productive_module, "DENSE", 0)
+    assert tried_triples(*of(2).T, len(rows)) == tried(3)
     assert len(of(4)) <= tried(4) <= tried_sets(of(3))
 
 

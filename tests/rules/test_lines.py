@@ -10,6 +10,7 @@ import omba
 from omba.rules import Filter
 from omba.rules.family_lines import family_lines
 from omba.rules.from_model import mining_input
+from omba.rules.mine import mine
 
 START = np.datetime64("2021-03-01")
 SIGNS = [f"DOOR SIGN {number}" for number in range(5)]
@@ -133,3 +134,14 @@ def test_a_family_line_tells_what_to_expect_of_the_next_period_in_an_interval():
     for line, row in zip(lines, table, strict=True):
         assert {"revenue", "expected_baskets_low", "expected_revenue_high", "season"} <= row.keys()
         assert {name: line.to_dict()[name] for name in row} == row
+
+
+@pytest.mark.parametrize("top", [1, 12, 500])
+@pytest.mark.parametrize("sort", [None, "lift", "expected_lift_low"])
+def test_lines_are_the_same_whether_they_are_picked_before_a_table_is_made_or_after(model, top, sort):
+    given, between = mining_input(model), Filter(families="between")
+    picked = mine(given, top, where=between, sort=sort)
+    # A bound that every rule keeps has the whole table made first.
+    whole = mine(given, top, where=Filter(families="between", minimum={"length": 2}), sort=sort)
+    assert 0 < len(picked) <= top
+    np.testing.assert_equal(picked.to_arrow().to_pydict(), whole.to_arrow().to_pydict())

@@ -159,17 +159,42 @@ class Candidates:
 
     def best(self, given: MiningInput, column: str, most: int) -> Candidates:
         """The `most` best by a column, best first; NaN is the least."""
-        cost = self.cost(given, column)
-        rows = np.argpartition(cost, most)[:most] if len(self) > most else np.arange(len(self))
-        return self.take(rows[np.argsort(cost[rows], kind="stable")])
+        return self.take(least(self.cost(given, column), most))
+
+
+Ranked = tuple[Candidates, Floats]
+"""Candidates, and what each costs by the column they are ranked by: to work that out again takes longest."""
+
+
+def least(cost: Floats, most: int) -> NDArray[np.int64]:
+    """The places of the `most` lowest costs, the lowest first."""
+    rows = np.argpartition(cost, most)[:most] if len(cost) > most else np.arange(len(cost))
+    return np.asarray(rows[np.argsort(cost[rows], kind="stable")], np.int64)
 
 
 def join(parts: Sequence[Candidates], products: int) -> Candidates:
     """Pairs from all parts, each once."""
-    columns = (np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Candidates))
-    both = Candidates(*columns)
-    _, first = np.unique(both.antecedents[:, 0].astype(np.int64) * products + both.consequent, return_index=True)
-    return both.take(np.sort(first))
+    both = _append(parts)
+    return both.take(_first_of_each(both, products))
+
+
+def _append(parts: Sequence[Candidates]) -> Candidates:
+    return Candidates(
+        *(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Candidates))
+    )
+
+
+def _first_of_each(pairs: Candidates, products: int) -> NDArray[np.int64]:
+    _, first = np.unique(pairs.antecedents[:, 0].astype(np.int64) * products + pairs.consequent, return_index=True)
+    return np.sort(first)
+
+
+def _best_of(parts: Sequence[Ranked], products: int, most: int) -> Ranked:
+    """The `most` best of the pairs of all parts, each once."""
+    both, cost = _append([part for part, _ in parts]), np.concatenate([cost for _, cost in parts])
+    rows = _first_of_each(both, products)
+    rows = rows[least(cost[rows], most)]
+    return both.take(rows), cost[rows]
 
 
 def best_observed(given: MiningInput, scope: Scope, column: str, most: int) -> list[Candidates]:
@@ -181,7 +206,7 @@ def best_observed(given: MiningInput, scope: Scope, column: str, most: int) -> l
     """
     if scope.status == "unseen":
         return []
-    best: Candidates | None = None
+    best: Ranked | None = None
     with ThreadPoolExecutor(threads()) as pool:
         for least, levels in ((2, range(OFTEN, 1, -1)), (1, (1,))):
             left, right, count = given.observed(least)
@@ -197,8 +222,8 @@ def best_observed(given: MiningInput, scope: Scope, column: str, most: int) -> l
                     given, scope, column, most, (left, right, count), rows, best, level == OFTEN, pool
                 )
                 if idle and best is not None:
-                    return [best]
-    return [] if best is None else [best]
+                    return [best[0]]
+    return [] if best is None else [best[0]]
 
 
 def may_have(wanted: str | None, count: int) -> bool:
@@ -212,22 +237,25 @@ def may_have(wanted: str | None, count: int) -> bool:
 
 def score_blocks(
     given: MiningInput, scope: Scope, column: str, most: int, observed: Observed, rows: NDArray[np.int64],
-    best: Candidates | None, all_of_them: bool, pool: ThreadPoolExecutor,
-) -> tuple[Candidates | None, bool]:  # fmt: skip
+    best: Ranked | None, all_of_them: bool, pool: ThreadPoolExecutor,
+) -> tuple[Ranked | None, bool]:  # fmt: skip
     """The best of these observed pairs and of those before, and whether the first block had none of them."""
     vectors = np.ascontiguousarray(given.vectors, np.float32)
 
-    def score(block: NDArray[np.int64]) -> Candidates:
+    def score(block: NDArray[np.int64]) -> Ranked:
         a, b, n = (pairs[block] for pairs in observed)
-        return Candidates.of_pairs(given, scope, a, b, cosines(vectors, a, b), n).best(given, column, most)
+        found = Candidates.of_pairs(given, scope, a, b, cosines(vectors, a, b), n)
+        cost = found.cost(given, column)
+        order = least(cost, most)
+        return found.take(order), cost[order]
 
     for start in range(0, len(rows), AT_ONCE):
         block = rows[start : start + AT_ONCE]
         parts = list(pool.map(score, np.array_split(block, threads()))) if len(block) > FEW else [score(block)]
-        full = best is not None and len(best) == most
-        last = best.cost(given, column)[-1:] if best is not None and full else np.array([np.inf])
-        idle = full and not any((part.cost(given, column) < last).any() for part in parts)
-        best = join([*([best] if best is not None else []), *parts], len(given.labels)).best(given, column, most)
+        full = best is not None and len(best[0]) == most
+        last = best[1][-1:] if best is not None and full else np.array([np.inf])
+        idle = full and not any((cost < last).any() for _, cost in parts)
+        best = _best_of([*([best] if best is not None else []), *parts], len(given.labels), most)
         if idle and not all_of_them:
             return best, start == 0
     return best, False

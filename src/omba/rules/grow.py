@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from omba.rules.candidates import Candidates
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, PartialEvidence, Rows, TripleEvidence
-from omba.rules.frequent_sets import FrequentSets
 from omba.rules.mining_input import POOL, Floats, MiningInput
 from omba.rules.nearest import cosines
 from omba.rules.productive import (
@@ -71,6 +70,9 @@ def triples_once(given: MiningInput, false: float = FALSE, pool: int = POOL) -> 
 def exact_sets(given: MiningInput, longest: int, false: float) -> tuple[list[Candidates], float, dict[int, float]]:
     """Rules from all frequent sets of exact evidence, the count below which sets were not looked at, and the highest p
     of rules from sets of each size."""
+    # Here, since what mines sets exactly is slow to import, and a model's own evidence does without.
+    from omba.rules.frequent_sets import FrequentSets
+
     assert isinstance(given.evidence, Counts)
     frequent = FrequentSets(given.evidence, OFTEN, longest)
     found, highest, smaller = [], {}, np.empty((0, 1), np.int64)

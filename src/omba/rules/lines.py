@@ -17,15 +17,24 @@ from numpy.typing import NDArray
 
 from omba.assortment.families import Families
 from omba.baskets import Label
+from omba.rules.candidates import Candidates
 from omba.rules.catalogue import Catalogue
 from omba.rules.filter import Filter
-from omba.rules.holding import LINE
+from omba.rules.holding import HOLDS, LINE
+from omba.rules.mining_input import MiningInput
 from omba.rules.order import LOW_END
 from omba.rules.rules import Rules
+from omba.rules.scope import BOUNDED
+from omba.rules.table import best_places
+from omba.rules.worth import WORTH
 
 Groups = tuple[int, ...]
 Rows = NDArray[np.integer]
 
+LINED = (LINE, HOLDS, *BOUNDED, *WORTH)
+"""Columns that candidates have by themselves, so that lines can be picked before a table is made."""
+AT_ONCE = 10_000
+"""Candidates of which the families are looked up together."""
 HUNDRED = 100
 """Lines that are put in order together."""
 ALONE = 2
@@ -112,6 +121,30 @@ def lines_between(rules: Rules, where: Filter) -> Rules:
         return rules
     places = choose_lines(groups_of(rules, families), len(families), is_narrow(where))
     return rules.take(np.array(places, np.int64))
+
+
+def pick_lines(
+    given: MiningInput, parts: Sequence[Candidates], column: str, pool: int | None, most: int
+) -> NDArray[np.int64]:
+    """The places of `most` lines among the candidates of all parts, best first by a column: of the `pool` best between
+    families, or of all of them."""
+    families = given.catalogue.families
+    assert families is not None
+    widest = max(part.antecedents.shape[1] for part in parts) + 1
+    sides = []
+    for part in parts:
+        groups = families.groups[np.column_stack([part.antecedents, part.consequent])]
+        # A place without a product is a group of its own.
+        none = np.tile(-1 - np.arange(widest - groups.shape[1]), (len(groups), 1))
+        sides.append(np.column_stack([groups, none]))
+    groups = np.concatenate(sides)
+    ordered = np.sort(groups, axis=1)
+    between = (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
+    order = best_places(given, parts, column)
+    order = order[between[order]][:pool]
+    blocks = (groups[order[first : first + AT_ONCE]].tolist() for first in range(0, len(order), AT_ONCE))
+    told = (tuple(group for group in each if group >= 0) for block in blocks for each in block)
+    return np.asarray(order[choose_lines(told, len(families), narrow=False, most=most)], np.int64)
 
 
 def family_names(products: Sequence[Label], rules: Rules) -> list[str | None]:

@@ -15,7 +15,7 @@ from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
-from omba.rules.lines import by_hundreds, lines_between, picked_by
+from omba.rules.lines import HUNDRED, LINED, by_hundreds, lines_between, pick_lines, picked_by
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -75,6 +75,7 @@ def mine(
     if not scope.pairs:
         # Nothing lies in the range of prices: no rules, as of any other filter that nothing passes.
         return build_table(given, [Candidates.none()], chosen)
+    plain = where == Filter(families="between") and column in LINED and bool(given.catalogue.families)
     pool = top if preset == "paper" and where == Filter() else max(POOL, top)
     for attempt in range(ROUNDS + 1):
         around = max(FAR, pool) if preset == "default" and far(column, where) else pool
@@ -88,18 +89,32 @@ def mine(
                 edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
             larger = grow(given, edges.best(given, column, EDGES), antecedents, false, pool)
             larger = [rules.best(given, column, pool) for rules in larger]
+        if plain:
+            # What else a table has is worked out for the lines alone: there may be a thousand candidates for each.
+            rest = whole_or(pool, scope.pairs, attempt)
+            places = pick_lines(given, [found, *larger], column, rest, HUNDRED * -(-top // HUNDRED))
+            if len(places) < top and rest is not None:
+                pool = 8 * pool
+                continue
+            rules = build_table(given, [found, *larger], chosen, column, only=places)
+            break
         rules = build_table(given, [found, *larger], chosen, column).where(where)
         if where.families == "between":
             # Only the pool is sure to be the best there is: behind it stand pairs that were near by chance.
-            whole = pool >= scope.pairs or attempt == ROUNDS
-            rules = lines_between(rules if whole else rules.head(pool), where)
-        if len(rules) >= top or pool >= scope.pairs or attempt == ROUNDS:
+            rest = whole_or(pool, scope.pairs, attempt)
+            rules = lines_between(rules if rest is None else rules.head(rest), where)
+        if len(rules) >= top or whole_or(pool, scope.pairs, attempt) is None:
             break
         pool = 8 * pool
     if len(rules) < top:
         where_from = "" if pool >= scope.pairs else f" among the {pool:,} best candidates"
         log.warning("%d rules were asked for, and there are %d%s", top, len(rules), where_from)
     return (rules if shown == column else rules.take(by_hundreds(rules.ranking(shown)))).head(top)
+
+
+def whole_or(pool: int, pairs: int, attempt: int) -> int | None:
+    """How many of the candidates are sure to be the best there are; None where all that are found count."""
+    return None if pool >= pairs or attempt == ROUNDS else pool
 
 
 def far(column: str, where: Filter) -> bool:

@@ -30,8 +30,10 @@ def build_table(
     column: str = DEFAULT_ORDER,
     adjust: bool = True,
     most: int | None = None,
+    only: Longs | None = None,
 ) -> Rules:
-    """Candidates of all lengths as one table, best first by a column; only the first `most` of it, where that is given.
+    """Candidates of all lengths as one table, best first by a column; only the first `most`, or the candidates at the
+    places `only`, where that is given.
 
     `hashing` has its F and H chosen. P-values are adjusted for all the rules given here, not only for those that come
     out on top, unless `adjust` is false: of a few rules picked out, that would say nothing.
@@ -41,9 +43,12 @@ def build_table(
         count, n_a, consequent = gather(parts)
         adjusted = measure("p_adjusted", count, n_a, given.counts[consequent], given.n_baskets)
     if most is not None:
+        only = best_places(given, parts, column, most)
+    if only is not None:
         # What else a table has is worked out for those alone that are shown.
-        parts, first = pick_best(given, parts, column, most)
-        adjusted = None if adjusted is None else adjusted[first]
+        only = np.sort(only)
+        parts = take_places(parts, only)
+        adjusted = None if adjusted is None else adjusted[only]
     count, n_a, consequent = gather(parts)
     columns = {
         name: np.concatenate([getattr(part, field) for part in parts])
@@ -110,11 +115,14 @@ def gather(parts: Sequence[Candidates]) -> tuple[Longs, Longs, Longs]:
     return count, n_a, consequent
 
 
-def pick_best(
-    given: MiningInput, parts: Sequence[Candidates], column: str, most: int
-) -> tuple[list[Candidates], NDArray[np.intp]]:
-    """The `most` best by a column of each part in its order, and their places among all."""
-    best = np.argsort(np.concatenate([part.cost(given, column) for part in parts]), kind="stable")[:most]
-    best, starts = np.sort(best), np.append(0, np.cumsum([len(part) for part in parts]))
-    edges = np.searchsorted(best, starts)
-    return [part.take(best[edges[k] : edges[k + 1]] - starts[k]) for k, part in enumerate(parts)], best
+def best_places(given: MiningInput, parts: Sequence[Candidates], column: str, most: int | None = None) -> Longs:
+    """The places of the `most` best by a column among the candidates of all parts, best first."""
+    cost = np.concatenate([part.cost(given, column) for part in parts])
+    return np.argsort(cost, kind="stable")[:most]
+
+
+def take_places(parts: Sequence[Candidates], places: Longs) -> list[Candidates]:
+    """The candidates at these places among those of all parts, which rise."""
+    starts = np.append(0, np.cumsum([len(part) for part in parts]))
+    edges = np.searchsorted(places, starts)
+    return [part.take(places[edges[k] : edges[k + 1]] - starts[k]) for k, part in enumerate(parts)]
