@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 CURRENT = "current"
+ARRAYS = "arrays.safetensors"
 SNAPSHOTS = "snapshot-*"
 Arrays = dict[str, NDArray[Any]]
 
@@ -146,7 +148,19 @@ def _open(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: boo
     while True:
         name, digest = _current(folder)
         try:
-            return read(folder / name, _check(folder, name, digest, whole))
+            manifest = _manifest(folder, name, digest)
+            if not whole:
+                return read(folder / name, manifest)
+            _check(folder, name, manifest, [file for file in manifest["files"] if file != ARRAYS])
+            # Nearly all of it are the arrays: they are read while their checksum is worked out, and no answer is given
+            # before it is known to be right.
+            with ThreadPoolExecutor(1, "omba check") as pool:
+                checked = pool.submit(_check, folder, name, manifest, [ARRAYS])
+                try:
+                    found = read(folder / name, manifest)
+                finally:
+                    checked.result()
+            return found
         except UNREADABLE as error:
             if _current(folder)[0] != name:
                 continue
@@ -155,8 +169,8 @@ def _open(folder: Path, read: Callable[[Path, dict[str, Any]], Read], whole: boo
             raise SnapshotError(f"the model in {str(folder)!r} cannot be read ({error}): save it anew") from error
 
 
-def _check(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any]:
-    """The manifest, once it and, unless only a part is wanted, all files are known to be as they were written."""
+def _manifest(folder: Path, name: str, digest: str) -> dict[str, Any]:
+    """The manifest, once it is known to be as it was written."""
     place = folder / name
     if _digest(place / "manifest.json") != digest:
         raise SnapshotError(f"the model in {str(folder)!r} was changed after it was saved: its manifest differs")
@@ -166,10 +180,14 @@ def _check(folder: Path, name: str, digest: str, whole: bool) -> dict[str, Any]:
             f"the model in {str(folder)!r} has format {manifest['version']}, and this omba reads {VERSION}: learn it"
             " anew with 'omba learn'"
         )
-    for file, expected in manifest["files"].items() if whole else ():
-        if _digest(place / file) != expected:
-            raise SnapshotError(f"the model in {str(folder)!r} is damaged: {file} is cut off or was changed")
     return manifest
+
+
+def _check(folder: Path, name: str, manifest: dict[str, Any], files: Iterable[str]) -> None:
+    """Raise unless these files are as they were written."""
+    for file in files:
+        if _digest(folder / name / file) != manifest["files"][file]:
+            raise SnapshotError(f"the model in {str(folder)!r} is damaged: {file} is cut off or was changed")
 
 
 def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -187,7 +205,7 @@ def _write(model: OMBA, place: Path, tables: Mapping[str, pa.Table]) -> None:
         arrays |= {f"network.{k}": v for k, v in model.blend.network.state().items()}
     arrays |= {f"questions.{k}": v for k, v in model.questions.state().items()}
     arrays |= {"parents": model.hierarchy.parents} | model.extra_state()
-    save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, place / "arrays.safetensors")
+    save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, place / ARRAYS)
     pq.write_table(_labels(model.product_rows.vocabulary.labels), place / "products.parquet")
     pq.write_table(_labels(model.user_rows.vocabulary.labels), place / "users.parquet")
     pq.write_table(_labels(model.hierarchy.vocabulary.labels), place / "categories.parquet")
@@ -227,7 +245,7 @@ def _read(manifest: dict[str, Any], place: Path) -> OMBA:
     if manifest["kind"] not in KINDS:
         raise InputError(f"it is a {manifest['kind']!r}, which this omba does not know")
     model = KINDS[manifest["kind"]](**settings)
-    arrays: Arrays = load_file(place / "arrays.safetensors")
+    arrays: Arrays = load_file(place / ARRAYS)
     model.product_rows.vocabulary.add(_from_labels(_read_table(place / "products.parquet")))
     model.user_rows.vocabulary.add(_from_labels(_read_table(place / "users.parquet")))
     model.hierarchy.vocabulary.add(_from_labels(_read_table(place / "categories.parquet")))
