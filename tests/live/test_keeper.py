@@ -145,6 +145,25 @@ def test_an_entry_written_beside_learning_is_the_one_written_before_it_goes_on(b
         assert one.rules.equals(other.rules)
 
 
+def test_a_model_that_is_due_on_the_way_is_saved_by_the_process_that_writes_its_entry(baskets, tmp_path, monkeypatch):
+    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
+    monkeypatch.setattr("omba.live.keeper.SHARE", 0)
+    keeper, save, here, saved = Keeper(tmp_path, "month", beside=True), ModelFolder.save, os.getpid(), []
+
+    def note(folder, model):
+        saved.append(os.getpid() == here)
+        save(folder, model)
+
+    monkeypatch.setattr(ModelFolder, "save", note)
+    model = omba.OMBA(dim=8, epochs=1)
+    for window in baskets.windows("1d"):
+        keeper.learn(model, window)
+    keeper._entry.wait()
+    # The first tells how long saving takes; those of later months are by other processes.
+    assert saved == [True]
+    assert keeper.folder.load().n_baskets == keeper.folder.history.entries[-1].n_baskets > 0
+
+
 def test_what_goes_wrong_with_an_entry_beside_learning_is_told(baskets, tmp_path, monkeypatch):
     monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
     keeper, told = Keeper(tmp_path, "month", beside=True), []
