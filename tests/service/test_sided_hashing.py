@@ -30,6 +30,9 @@ def test_rules_share_as_many_tables_with_the_sides_at_hand(F, H, antecedents):
 
     assert counts.any()
     assert (SidedHashing.of(plain, vectors).collisions(vectors, left, right) == counts).all()
+    some = np.arange(299, -1, -1)
+    turned = SidedHashing.of(plain, vectors).take(some)
+    assert (turned.collisions(vectors[some], 299 - left, 299 - right) == counts).all()
     assert SidedHashing.of(plain, vectors).probability(np.array([0.3])) == plain.probability(np.array([0.3]))
 
 

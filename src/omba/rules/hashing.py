@@ -65,6 +65,10 @@ class Hashing:
         """The chance that two products share a bucket in one table at least."""
         return p_omba(cosine, *self.shape)
 
+    def take(self, rows: NDArray[np.integer]) -> Hashing:
+        """The same tables, for the vectors of these rows alone."""
+        return self
+
     def collisions(
         self, vectors: NDArray[np.floating], antecedents: NDArray[np.integer], consequent: NDArray[np.integer]
     ) -> NDArray[np.int64]:

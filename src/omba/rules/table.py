@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.baskets import Label
 from omba.rules.candidates import Candidates
 from omba.rules.hashing import Hashing
 from omba.rules.late_columns import LateColumns
@@ -74,11 +75,7 @@ def build_table(
         columns["p_adjusted"] = adjusted
     labels = given.labels
     rules = Rules(
-        antecedents=[
-            side
-            for part in parts
-            for side in zip(*([labels[row] for row in rows.tolist()] for rows in part.antecedents.T), strict=True)
-        ],
+        antecedents=[side for part in parts for side in label_sides(part.antecedents, labels)],
         consequents=[(labels[row],) for row in consequent.tolist()],
         count=count,
         n_a=n_a,
@@ -94,13 +91,18 @@ def build_table(
     return rules.sort(column)
 
 
+def label_sides(rows: NDArray[np.integer], labels: Sequence[Label]) -> Iterator[tuple[Label, ...]]:
+    """The labels of each line of rows."""
+    return zip(*([labels[row] for row in column.tolist()] for column in rows.T), strict=True)
+
+
 def _late_collisions(given: MiningInput, parts: Sequence[Candidates], hashing: Hashing) -> Callable[[], Longs]:
     """What counts the tables in which the two sides of each rule collide, by the vectors as they are now."""
     sets = [np.column_stack([part.antecedents, part.consequent]) for part in parts]
     used, places = np.unique(np.concatenate([rows.ravel() for rows in sets]), return_inverse=True)
     edges = np.cumsum([rows.size for rows in sets])[:-1]
     sets = [place.reshape(rows.shape) for place, rows in zip(np.split(places.ravel(), edges), sets, strict=True)]
-    return partial(_count_collisions, hashing, given.vectors[used], sets)
+    return partial(_count_collisions, hashing.take(used), given.vectors[used], sets)
 
 
 def _count_collisions(hashing: Hashing, vectors: NDArray[np.floating], sets: Sequence[Longs]) -> Longs:

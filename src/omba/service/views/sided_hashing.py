@@ -7,7 +7,7 @@ of every table, worked out for all products when a state is made ready, leave fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,10 @@ class SidedHashing(Hashing):
             for f, plane in enumerate(planes):
                 kernels.pack_sides(chosen @ plane.T, sides[part, f])
         return cls(hashing.preset, F, H, hashing.ties, hashing.seed, sides)
+
+    def take(self, rows: NDArray[np.integer]) -> SidedHashing:
+        """The same tables, for the vectors of these rows alone."""
+        return replace(self, sides=self.sides[rows])
 
     def collisions(
         self, vectors: NDArray[np.floating], antecedents: NDArray[np.integer], consequent: NDArray[np.integer]
