@@ -204,3 +204,20 @@ def test_a_model_whose_saving_process_dies_is_saved_all_the_same(baskets, tmp_pa
     model = learned(baskets, keeper)
     assert omba.OMBA.load(tmp_path).n_baskets == model.n_baskets == ModelFolder(tmp_path).history.entries[-1].n_baskets
     assert "the model is saved again: the process that wrote it ended (signal 9)" in caplog.messages
+
+
+def test_a_second_processor_learns_too_the_same_bits_and_the_setting_stays(baskets, tmp_path, monkeypatch):
+    monkeypatch.setattr("omba.live.keeper.has_spare_processor", lambda: True)
+    threads, partial_fit = [], omba.OMBA.partial_fit
+
+    def watch(model, *arguments):
+        threads.append(model.threads)
+        return partial_fit(model, *arguments)
+
+    monkeypatch.setattr(omba.OMBA, "partial_fit", watch)
+    alone = learned(baskets, Keeper(tmp_path / "alone", None))
+    both = learned(baskets, Keeper(tmp_path / "both", None, beside=True))
+    assert set(threads[: len(threads) // 2]) == {1}
+    assert set(threads[len(threads) // 2 :]) == {2}
+    assert both.threads == omba.OMBA.load(tmp_path / "both").threads == 1
+    assert np.array_equal(alone.product_vectors, both.product_vectors)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from os import PathLike
 from time import monotonic
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from omba.baskets import Baskets, Clock, Every
 from omba.errors import InputError, SnapshotError
 from omba.live.current_rules import CurrentRules
-from omba.live.forked import ForkedWork
+from omba.live.forked import ForkedWork, has_spare_processor
 from omba.model import OMBA
 from omba.rules.layout import places
 from omba.rules.pair_counts import PairCounts
@@ -50,8 +51,8 @@ class Keeper:
     fresh
         Whether the model takes the place of what the folder held. The old one goes once the new one is first saved.
     beside
-        Whether entries on the way are written by another processor, if there is one, while learning goes on, and the
-        model at the end while its rules are mined.
+        Whether a second processor, if there is one, takes its part: it learns too, which changes no bit, writes entries
+        on the way while learning goes on, and saves the model at the end while its rules are mined.
     """
 
     def __init__(
@@ -75,7 +76,8 @@ class Keeper:
         due = self.due(model, window)
         if due.before is not None:
             self._keep(model, due.before)
-        model.partial_fit(window)
+        with both_processors(model) if self.beside else nullcontext():
+            model.partial_fit(window)
 
     def finish(self, model: OMBA) -> None:
         """Keep the model as it is now, with an entry of its own."""
@@ -191,3 +193,15 @@ class Keeper:
             if before is not None:
                 break
         return places(model.product_vectors, model.product_counts, before)
+
+
+@contextmanager
+def both_processors(model: OMBA) -> Iterator[None]:
+    """Learn with two threads where there are as many processors, which gives the bits of one; the setting stays."""
+    wanted = model.threads
+    if wanted == 1 and has_spare_processor():
+        model.threads = 2
+    try:
+        yield
+    finally:
+        model.threads = wanted
