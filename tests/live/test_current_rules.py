@@ -7,6 +7,7 @@ import pytest
 import omba
 from omba.live import Inbox, Learner, current_rules
 from omba.live.current_rules import CurrentRules, look_over
+from omba.rules.mining_input import MiningInput
 from omba.service.views import published
 from omba.service.views.published import Published
 from omba.store import ModelFolder
@@ -68,6 +69,26 @@ def test_windows_learned_without_a_note_lead_to_a_look_over_everything(days, few
         if number == 8:
             current.of(model)
     assert current.of(model).to_pandas().equals(look_over(model).to_pandas())
+
+
+def test_between_two_looks_nobody_searches_for_the_nearest_of_all_pairs(days, few, monkeypatch):
+    model, current = omba.OMBA(**SMALL), CurrentRules()
+    for day in days[:20]:
+        model.partial_fit(day)
+        current.note(model, day)
+    before, searched = current.of(model), []
+    real = MiningInput.nearest
+    monkeypatch.setattr(
+        MiningInput, "nearest", lambda given, among, *rest: searched.append(among.sum()) or real(given, among, *rest)
+    )
+
+    model.partial_fit(days[20])
+    current.note(model, days[20])
+    after = current.of(model)
+
+    assert after.hashing == before.hashing
+    assert after.n > before.n
+    assert all(many < len(model.products) for many in searched), "but for those among which the unseen are looked for"
 
 
 @pytest.fixture

@@ -81,6 +81,23 @@ def test_where_no_pair_is_closer_than_others_all_pairs_are_looked_at(monkeypatch
     assert nearest_pairs(world(1_500), 100).recall < 1.0
 
 
+def test_where_all_products_lie_about_one_direction_a_longer_sketch_finds_as_many_with_less(monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = (rng.standard_normal((3_000, 100)) + 0.7 * rng.standard_normal(100)).astype(np.float32)
+    widths, differ = [], search.kernels.scan_buckets
+    monkeypatch.setattr(
+        search.kernels, "scan_buckets", lambda *given: widths.append(given[2].shape[1]) or differ(*given)
+    )
+
+    pairs = nearest_pairs(vectors, 300)
+
+    assert recall(vectors, pairs=pairs) >= 0.98
+    assert set(widths) == {search.SKETCH_WORDS, search.kernels.LONG_WORDS}
+    widths.clear()
+    nearest_pairs(world(3_000), 30)
+    assert set(widths) == {search.SKETCH_WORDS}, "where a short one tells enough"
+
+
 def test_pairs_come_nearest_first_each_once_with_their_exact_cosine():
     vectors = world(1_000)
     pairs = nearest_pairs(vectors, 300)

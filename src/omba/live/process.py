@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from omba.errors import OmbaError
+from omba.live.priority import stand_back
 from omba.live.status import LearnerStatus
 from omba.store import ModelFolder
 
@@ -126,7 +127,7 @@ def serve(orders: IO[bytes]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_wait_for_end, args=(orders, stop), daemon=True).start()
     threading.Thread(target=status.beat, args=(stop,), daemon=True).start()
-    os.nice(NICE)
+    stand_back(NICE, int((given.get("settings") or {}).get("threads", 1)))
     try:
         learner = Learner(**given)
         learner.run(stop)

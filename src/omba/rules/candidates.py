@@ -21,7 +21,7 @@ from omba.rules.holding import HOLDS, LINE, line_order, sets_hold
 from omba.rules.measures import MEASURES, measure
 from omba.rules.mining_input import Floats, MiningInput
 from omba.rules.nearest import cosines, neighbours
-from omba.rules.order import rank_numbers
+from omba.rules.order import LOW_END, rank_numbers
 from omba.rules.rule_columns import RISING
 from omba.rules.scope import Scope
 from omba.rules.search import threads
@@ -276,9 +276,15 @@ def near(given: MiningInput, scope: Scope, most: int, hashing: Hashing) -> Candi
 
 
 def candidates(given: MiningInput, scope: Scope, column: str, nearest: int, most: int, hashing: Hashing) -> Candidates:
-    """The `most` best of the `nearest` pairs and of the observed ones, each once."""
+    """The `most` best of the `nearest` pairs and of the observed ones, each once.
+
+    By the low end of the lift whatever was never bought together comes last: where enough pairs were, the nearest are
+    not looked for.
+    """
+    parts = best_observed(given, scope, column, most) if hashing.preset == "default" and column != "similarity" else []
+    if column == LOW_END and parts and len(parts[0]) >= most:
+        return parts[0]
     nearby = near(given, scope, nearest, hashing)
     if len(nearby) > most:
         nearby = nearby.best(given, column, most)
-    parts = best_observed(given, scope, column, most) if hashing.preset == "default" and column != "similarity" else []
     return join([nearby, *parts], len(given.labels))

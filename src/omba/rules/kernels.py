@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+LONG_WORDS = 16
+"""Words of a long sketch."""
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
@@ -67,12 +69,31 @@ def dot(x, y):
     return total
 
 
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def differ_little(sketches, i, j, limits):
+    """Whether two sketches differ in few bits, by the limits for half a sketch and a whole one.
+
+    Half a short one is compared first, and most pairs end there. A long one is made where that would tell nothing: all
+    of it is compared at once, by whole registers.
+    """
+    apart = np.uint64(0)
+    if sketches.shape[1] == LONG_WORDS:
+        for word in range(LONG_WORDS):
+            apart += popcount(sketches[i, word] ^ sketches[j, word])
+        return apart <= limits[1]
+    apart = popcount(sketches[i, 0] ^ sketches[j, 0]) + popcount(sketches[i, 1] ^ sketches[j, 1])
+    if apart > limits[0]:
+        return False
+    apart += popcount(sketches[i, 2] ^ sketches[j, 2]) + popcount(sketches[i, 3] ^ sketches[j, 3])
+    return apart <= limits[1]
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def scan_buckets(starts, order, sketches, limits, vectors, scales, floor, place, left, right, cosine):
     """Pairs that share a bucket, whose sketches differ in few bits and whose cosine is above `floor`.
 
-    `sketches` stand in bucket order; half a sketch is compared first, and most pairs end there. `place` is the
-    (bucket, position) to go on from, so that a full buffer can be emptied in between. Returns the pairs found.
+    `sketches` stand in bucket order. `place` is the (bucket, position) to go on from, so that a full buffer can be
+    emptied in between. Returns the pairs found.
     """
     found, bucket, i = 0, place[0], place[1]
     while bucket < len(starts) - 1:
@@ -81,18 +102,15 @@ def scan_buckets(starts, order, sketches, limits, vectors, scales, floor, place,
             if found + end - i > len(left):
                 place[0], place[1] = bucket, i
                 return found
-            a, x0, x1, x2, x3 = order[i], sketches[i, 0], sketches[i, 1], sketches[i, 2], sketches[i, 3]
+            a = order[i]
             # an unsigned index spares the check for a negative one: a third of the time of this loop
             for j in range(np.uint64(i + 1), np.uint64(end)):
-                apart = popcount(x0 ^ sketches[j, 0]) + popcount(x1 ^ sketches[j, 1])
-                if apart <= limits[0]:
-                    apart += popcount(x2 ^ sketches[j, 2]) + popcount(x3 ^ sketches[j, 3])
-                    if apart <= limits[1]:
-                        b = order[j]
-                        c = dot(vectors[a], vectors[b]) * scales[a] * scales[b]
-                        if c > floor:
-                            left[found], right[found], cosine[found] = min(a, b), max(a, b), c
-                            found += 1
+                if differ_little(sketches, i, j, limits):
+                    b = order[j]
+                    c = dot(vectors[a], vectors[b]) * scales[a] * scales[b]
+                    if c > floor:
+                        left[found], right[found], cosine[found] = min(a, b), max(a, b), c
+                        found += 1
             i += 1
         bucket += 1
     place[0] = bucket

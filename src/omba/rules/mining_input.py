@@ -95,6 +95,7 @@ class MiningInput:
     _observed: dict[int, Observed] = field(default_factory=dict, init=False, repr=False)
     _productive: dict[tuple[float, ...], Any] = field(default_factory=dict, init=False, repr=False)
     _nearest: dict[tuple[int, Hashing, bytes], Pairs] = field(default_factory=dict, init=False, repr=False)
+    _chosen: dict[Hashing, Hashing] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         sizes = {"labels": len(self.labels), "vectors": len(self.vectors), "counts": len(self.counts)}
@@ -254,6 +255,16 @@ class MiningInput:
         They do not depend on what is asked, so that a rule has the same collisions and probability wherever it is met.
         """
         hashing = hashing or Hashing()
+        if hashing not in self._chosen:
+            self._chosen[hashing] = self._choose(hashing)
+        return self._chosen[hashing]
+
+    def keep(self, chosen: Hashing) -> None:
+        """Go on with the F and H that were chosen for an earlier state: to choose them is to look for the nearest
+        pairs, and from window to window they hardly change."""
+        self._chosen[Hashing()] = chosen
+
+    def _choose(self, hashing: Hashing) -> Hashing:
         if hashing.preset == "paper" or (hashing.F and hashing.H):
             return replace(hashing, F=hashing.shape[0], H=hashing.shape[1])
         among = self.has_learned()

@@ -1,9 +1,10 @@
 """Search: the nearest pairs among all products, by hash tables, without looking at all pairs (paper, section 4.3).
 
-Tables of F random planes are built one after another. Pairs that share a bucket are sifted by a 256-bit sketch
-(the share of differing bits estimates the angle), those that pass get their exact cosine, and the best `top` are
-kept. By the theory a pair of cosine c has been met with probability p = p_omba(c, F, H), so the pairs found stand
-for Σ 1/p pairs that exist; tables are added until found / Σ 1/p reaches the recall asked for.
+Tables of F random planes are built one after another. Pairs that share a bucket are sifted by a sketch of 256 bits, or
+of 1,024 where those do not tell (the share of differing bits estimates the angle); those that pass get their exact
+cosine, and the best `top` are kept. By the theory a pair of cosine c has been met with probability
+p = p_omba(c, F, H), so the pairs found stand for Σ 1/p pairs that exist; tables are added until found / Σ 1/p reaches
+the recall asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import logging
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count, repeat
 
@@ -26,6 +27,9 @@ log = logging.getLogger("omba")
 
 WORD = 64
 SKETCH_WORDS = 4
+VAGUE = 0.05
+"""The share of pairs from which on a short sketch lets too many through, and a long one is made: where vectors have
+learned little, all of them lie about one direction, and 256 bits do not tell who is nearer."""
 FEWEST_FUNCTIONS = 4
 MOST_FUNCTIONS = 22
 MOST_TABLES = 2048
@@ -131,10 +135,15 @@ def search(
     sketches = np.column_stack([signs(vectors, planes(seed, word, dim)) for word in range(SKETCH_WORDS)])
     sieve, best, most = Sieve(vectors, scales, sketches, top), Best(len(vectors), top), H or MOST_TABLES
     F = F or sieve.choose_functions(best, recall)
+    short = sieve
+    if short.pass_share(F, best.floor) > VAGUE:
+        longer = [signs(vectors, planes(seed, word, dim)) for word in range(SKETCH_WORDS, kernels.LONG_WORDS)]
+        sketches = np.column_stack([sketches, *longer])
+        sieve = replace(sieve, sketches=sketches)
     tables, reached = 0, 0.0
     with ThreadPoolExecutor(threads()) as pool:
         for word in count():
-            words = sketches[:, word] if word < SKETCH_WORDS else signs(vectors, planes(seed, word, dim))
+            words = sketches[:, word] if word < sketches.shape[1] else signs(vectors, planes(seed, word, dim))
             batch = range(min(WORD // F, most - tables))
             for pairs in pool.map(
                 sieve.sift, [words] * len(batch), [F * t for t in batch], repeat(F), repeat(best.floor)
@@ -144,7 +153,7 @@ def search(
             reached = estimated_recall(best.score, F, tables)
             if tables >= most or (not H and len(best.score) == top and reached >= recall):
                 break
-            if word == 0 and not H and len(vectors) > FEW and sieve.pass_share(F, best.floor) > USELESS:
+            if word == 0 and not H and len(vectors) > FEW and short.pass_share(F, best.floor) > USELESS:
                 return F, tables_needed(best.floor, F, recall)
     if not H and reached < recall:
         log.warning("%d tables of %d planes find about %.0f%% of the nearest pairs", tables, F, 100 * reached)
@@ -177,7 +186,7 @@ class Sieve:
     scales
         One over their lengths.
     sketches
-        256 signs of each product, of which the share that differs estimates an angle.
+        256 signs of each product, or 1,024, of which the share that differs estimates an angle.
     top
         How many pairs are looked for.
     """
@@ -201,7 +210,7 @@ class Sieve:
                 starts,
                 order,
                 sketches,
-                limits(floor),
+                limits(floor, sketches.shape[1]),
                 self.vectors,
                 self.scales,
                 np.float32(floor),
@@ -236,7 +245,7 @@ class Sieve:
         together = np.flatnonzero(codes[order[1:]] == codes[order[:-1]])
         ordered = self.sketches[order]
         apart = np.bitwise_count(ordered[1:][together] ^ ordered[:-1][together]).sum(axis=1)
-        return float(np.mean(apart <= limits(floor)[1])) if len(apart) else 0.0
+        return float(np.mean(apart <= limits(floor, ordered.shape[1])[1])) if len(apart) else 0.0
 
     def bucket_pairs(self, F: np.int64) -> float:
         """Pairs that share a bucket of F planes, the mean of two tables."""
@@ -244,7 +253,9 @@ class Sieve:
         return float(np.mean([(s * (s - 1.0)).sum() / 2 for s in sizes]))
 
 
-def limits(floor: float) -> Words:
-    """How many bits of half a sketch and of a whole may differ: four deviations beyond what the cosine expects."""
-    apart, bits = 1.0 - p_same_sign(floor), np.array([WORD * SKETCH_WORDS // 2, WORD * SKETCH_WORDS])
-    return (bits * apart + 4.0 * np.sqrt(bits * apart * (1.0 - apart))).astype(np.uint64)
+def limits(floor: float, words: int = SKETCH_WORDS) -> Words:
+    """How many bits of half a sketch and of a whole one of so many words may differ: four deviations beyond what the
+    cosine expects, three of a long sketch, which leaves out one pair in a thousand."""
+    apart, bits = 1.0 - p_same_sign(floor), WORD * np.array([words // 2, words])
+    deviations = 4.0 if words == SKETCH_WORDS else 3.0
+    return (bits * apart + deviations * np.sqrt(bits * apart * (1.0 - apart))).astype(np.uint64)

@@ -115,11 +115,11 @@ class Standing:
         return self._hashing is None or self._age > self.every
 
     def rules(self, model: OMBA, given: MiningInput | None = None) -> Rules:
-        """The best rules of a model whose windows were noted.
+        """The best rules of a model whose windows were noted; F and H are those of the last look.
 
-        Where what mining is `given` of it is at hand, F and H are those chosen for it; else those of the last look.
+        What mining is `given` of it may be at hand, and keeps to them too.
         """
-        fresh, given = given, given or mining_input(model)
+        given = given or mining_input(model)
         scope = Scope.of(given, Filter(), self.min_count)
         if self._hashing is None or self._due:
             return self._look(given, scope)
@@ -129,8 +129,8 @@ class Standing:
             return self._look(given, scope)
         best = found[0]
         larger = standing_sets(given, self._sets, self._highest) if self.antecedents > 1 else []
-        hashing = self._hashing if fresh is None else fresh.choose()
-        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], hashing, most=self.top)
+        given.keep(self._hashing)
+        return build_table(given, [best.best(given, DEFAULT_ORDER, most), *larger], self._hashing, most=self.top)
 
     def _best(self, given: MiningInput, scope: Scope) -> list[Candidates]:
         """The best of the pairs that stand or were noted.

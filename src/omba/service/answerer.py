@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from fastapi import FastAPI
 
 from omba.errors import OmbaError
+from omba.live.priority import stand_back
 from omba.service.process_messages import Facts, FrameProtocol, as_bytes, as_text
 from omba.service.routes.products import page
 from omba.service.routes.rank import suggestions
@@ -37,7 +38,7 @@ from omba.service.state import Service
 from omba.service.views.published import PAUSE, Published
 
 NICE = 10
-"""Making a state ready may take its time where processors are few."""
+"""Making a state ready may take its time where processors are few, and leaves one of them to answers."""
 SWITCH = 0.0001
 """Seconds after which a thread lets others run, a fiftieth of Python's own. With four connections 99 in 100 suggestions
 took 25.5 ms and pages 41.8; 27.9 and 51.0 with 0.5 ms, 34.8 and 56.8 with 5 ms (one run of each)."""
@@ -131,7 +132,7 @@ class Answerer:
 
     def _prepare(self) -> None:
         """Make each new state ready, the first one to its end before any other."""
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        stand_back(NICE)
         pause, told, first = threading.Event(), self.published.error, True
         while True:
             with self.working:
