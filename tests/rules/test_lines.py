@@ -1,13 +1,14 @@
 """Lines: rules between families, one for each, from a model that has learned a shop with variants."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import omba
-from omba.rules import Filter
+from omba.rules import Filter, between
 from omba.rules.family_lines import family_lines
 from omba.rules.from_model import mining_input
 from omba.rules.mine import mine
@@ -145,3 +146,19 @@ def test_lines_are_the_same_whether_they_are_picked_before_a_table_is_made_or_af
     whole = mine(given, top, where=Filter(families="between", minimum={"length": 2}), sort=sort)
     assert 0 < len(picked) <= top
     np.testing.assert_equal(picked.to_arrow().to_pydict(), whole.to_arrow().to_pydict())
+
+
+@pytest.mark.parametrize(("sort", "top"), [(None, 5), ("leverage", 20)])
+def test_lines_told_in_rounds_are_those_of_one_look_at_all_candidates(model, sort, top, monkeypatch):
+    given, plain = mining_input(model), Filter(families="between")
+    whole = mine(given, top, where=Filter(families="between", minimum={"length": 2}), sort=sort)
+    # Rounds so small that most lines come of later ones.
+    rounds, real = [], between.candidates
+    monkeypatch.setattr(between, "candidates", lambda *asked: rounds.append(asked[1].open.sum()) or real(*asked))
+    monkeypatch.setattr(between, "POOL", 6)
+    monkeypatch.setattr(between, "FEW", 1)
+    found = mine(given, top, where=plain, sort=sort)
+
+    assert [products(rule) for rule in found] == [products(rule) for rule in whole]
+    assert len(rounds) > 1
+    assert all(fewer < more for more, fewer in pairwise(rounds)), "whoever has a line is not looked at again"

@@ -16,11 +16,11 @@ import numpy as np
 
 from omba.baskets import Label
 from omba.errors import SettingError
+from omba.rules.between import EDGES
 from omba.rules.candidates import Candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import cliques, surest_directions
 from omba.rules.lines import best_of_each, groups_of
-from omba.rules.mine import EDGES
 from omba.rules.mining_input import MiningInput
 from omba.rules.nearest import MIN_COUNT, cosines
 from omba.rules.rule_relations import pair_relations

@@ -53,31 +53,64 @@ def is_narrow(where: Filter) -> bool:
     return bool(where.product or where.antecedent or where.consequent or where.category or where.text)
 
 
+class Lines:
+    """The lines told so far, and of whom they tell.
+
+    Parameters
+    ----------
+    families
+        Groups below this number are families of several products, all others single products.
+    narrow
+        Whether certain products are asked for, all of whose lines are wanted.
+
+    >>> lines = Lines(2)
+    >>> lines.add([(0, 5), (5, 0), (0, 6), (1, 1), (6, 7), (6, 8), (6, 9)])
+    [0, 4, 5]
+    >>> lines.add([(6, 10), (7, 11)]), lines.told_enough(np.arange(8)).tolist()
+    ([1], [True, False, False, False, False, False, True, True])
+    """
+
+    def __init__(self, families: int, narrow: bool = False) -> None:
+        self.families, self.narrow = families, narrow
+        self._seen: set[frozenset[int]] = set()
+        self._told: Counter[int] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, groups: Iterable[Groups], most: int | None = None) -> list[int]:
+        """The places of the rules that are lines of their own, until there are `most` lines in all; rules come best
+        first."""
+        places: list[int] = []
+        for place, each in enumerate(groups):
+            line = frozenset(each)
+            if len(line) < len(each) or line in self._seen:
+                continue
+            if not self.narrow and any(self._told[group] >= self._limit(group) for group in line):
+                continue
+            self._seen.add(line)
+            self._told.update(line)
+            places.append(place)
+            if most is not None and len(self) == most:
+                break
+        return places
+
+    def told_enough(self, groups: Rows) -> NDArray[np.bool_]:
+        """Whether each of some groups can be in no other line."""
+        done = [group for group, lines in self._told.items() if not self.narrow and lines >= self._limit(group)]
+        return np.isin(groups, done)
+
+    def _limit(self, group: int) -> int:
+        return 1 if group < self.families else ALONE
+
+
 def choose_lines(groups: Iterable[Groups], families: int, narrow: bool, most: int | None = None) -> list[int]:
     """The places of the rules that are lines of their own, `most` of them; rules come best first.
 
-    Groups below `families` are families of several products, all others single products.
-
-    >>> choose_lines([(0, 5), (5, 0), (0, 6), (1, 1), (6, 7), (6, 8), (6, 9)], 2, narrow=False)
-    [0, 4, 5]
     >>> choose_lines([(0, 5), (5, 0), (0, 6), (1, 1), (6, 7), (6, 8), (6, 9)], 2, narrow=True)
     [0, 2, 4, 5, 6]
     """
-    seen: set[frozenset[int]] = set()
-    told: Counter[int] = Counter()
-    places: list[int] = []
-    for place, each in enumerate(groups):
-        line = frozenset(each)
-        if len(line) < len(each) or line in seen:
-            continue
-        if not narrow and any(told[group] >= (1 if group < families else ALONE) for group in line):
-            continue
-        seen.add(line)
-        told.update(line)
-        places.append(place)
-        if most is not None and len(places) == most:
-            break
-    return places
+    return Lines(families, narrow).add(groups, most)
 
 
 def best_of_each(left: Rows, right: Rows, most: int) -> NDArray[np.int64]:
@@ -124,10 +157,10 @@ def lines_between(rules: Rules, where: Filter) -> Rules:
 
 
 def pick_lines(
-    given: MiningInput, parts: Sequence[Candidates], column: str, pool: int | None, most: int
+    given: MiningInput, parts: Sequence[Candidates], column: str, pool: int | None, lines: Lines, most: int
 ) -> NDArray[np.int64]:
-    """The places of `most` lines among the candidates of all parts, best first by a column: of the `pool` best between
-    families, or of all of them."""
+    """The places of new lines among the candidates of all parts, best first by a column, until there are `most`: of the
+    `pool` best between families, or of all of them."""
     families = given.catalogue.families
     assert families is not None
     widest = max(part.antecedents.shape[1] for part in parts) + 1
@@ -144,7 +177,7 @@ def pick_lines(
     order = order[between[order]][:pool]
     blocks = (groups[order[first : first + AT_ONCE]].tolist() for first in range(0, len(order), AT_ONCE))
     told = (tuple(group for group in each if group >= 0) for block in blocks for each in block)
-    return np.asarray(order[choose_lines(told, len(families), narrow=False, most=most)], np.int64)
+    return np.asarray(order[lines.add(told, most)], np.int64)
 
 
 def family_names(products: Sequence[Label], rules: Rules) -> list[str | None]:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Unpack, cast
 
 from omba.errors import SettingError, UnknownError, nearest
+from omba.rules.between import EDGES, Asked, mine_lines
 from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
-from omba.rules.lines import HUNDRED, LINED, by_hundreds, lines_between, pick_lines, picked_by
+from omba.rules.lines import LINED, by_hundreds, lines_between, picked_by
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -32,8 +33,6 @@ FAR = 30_000
 products that are not among the very nearest: of 200 unseen pairs from the nearest 1,000, 2% then occurred, from 30,000,
 25% (Complete Journey, product types)."""
 FORECAST = ("expected_lift", "expected_lift_low", "expected_lift_high", "value")
-EDGES = 1000
-"""Best pairs from whose products larger sets grow."""
 ROUNDS = 3
 """How often the pool is made eight times larger where a filter lets too few through."""
 
@@ -75,7 +74,10 @@ def mine(
     if not scope.pairs:
         # Nothing lies in the range of prices: no rules, as of any other filter that nothing passes.
         return build_table(given, [Candidates.none()], chosen)
-    plain = where == Filter(families="between") and column in LINED and bool(given.catalogue.families)
+    if where == Filter(families="between") and column in LINED and given.catalogue.families:
+        nearest = FAR if far(column, where) else 0
+        rules = mine_lines(given, scope, Asked(column, hashing, top, nearest, antecedents, false))
+        return _shown(rules, top, shown, column)
     pool = top if preset == "paper" and where == Filter() else max(POOL, top)
     for attempt in range(ROUNDS + 1):
         around = max(FAR, pool) if preset == "default" and far(column, where) else pool
@@ -89,15 +91,6 @@ def mine(
                 edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
             larger = grow(given, edges.best(given, column, EDGES), antecedents, false, pool)
             larger = [rules.best(given, column, pool) for rules in larger]
-        if plain:
-            # What else a table has is worked out for the lines alone: there may be a thousand candidates for each.
-            rest = whole_or(pool, scope.pairs, attempt)
-            places = pick_lines(given, [found, *larger], column, rest, HUNDRED * -(-top // HUNDRED))
-            if len(places) < top and rest is not None:
-                pool = 8 * pool
-                continue
-            rules = build_table(given, [found, *larger], chosen, column, only=places)
-            break
         rules = build_table(given, [found, *larger], chosen, column).where(where)
         if where.families == "between":
             # Only the pool is sure to be the best there is: behind it stand pairs that were near by chance.
@@ -106,9 +99,13 @@ def mine(
         if len(rules) >= top or whole_or(pool, scope.pairs, attempt) is None:
             break
         pool = 8 * pool
+    return _shown(rules, top, shown, column, "" if pool >= scope.pairs else f" among the {pool:,} best candidates")
+
+
+def _shown(rules: Rules, top: int, shown: str, column: str, among: str = "") -> Rules:
+    """The first `top` of rules that were picked by a column, in the order in which they are shown; too few are told."""
     if len(rules) < top:
-        where_from = "" if pool >= scope.pairs else f" among the {pool:,} best candidates"
-        log.warning("%d rules were asked for, and there are %d%s", top, len(rules), where_from)
+        log.warning("%d rules were asked for, and there are %d%s", top, len(rules), among)
     return (rules if shown == column else rules.take(by_hundreds(rules.ranking(shown)))).head(top)
 
 
