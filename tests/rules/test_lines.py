@@ -148,7 +148,7 @@ def test_lines_are_the_same_whether_they_are_picked_before_a_table_is_made_or_af
     np.testing.assert_equal(picked.to_arrow().to_pydict(), whole.to_arrow().to_pydict())
 
 
-@pytest.mark.parametrize(("sort", "top"), [(None, 5), ("leverage", 20)])
+@pytest.mark.parametrize(("sort", "top"), [(None, 5), ("expected_lift", 20)])
 def test_lines_told_in_rounds_are_those_of_one_look_at_all_candidates(model, sort, top, monkeypatch):
     given, plain = mining_input(model), Filter(families="between")
     whole = mine(given, top, where=Filter(families="between", minimum={"length": 2}), sort=sort)
