@@ -123,6 +123,9 @@ def test_no_pair_is_expected_to_have_more_than_the_highest_that_its_counts_allow
     assert np.array_equal(looser[looser >= 3.0], highest[looser >= 3.0])
     assert (low <= mean).all()
     assert np.median(highest / mean) < 30, "a bound that says nothing"
+    occurs = forecast.occurs(highest, n_a, n_b, 10_000)
+    assert (low[~occurs] <= likelihood.TRACE).all()
+    assert 0.1 < occurs.mean() < 0.95
 
 
 def test_a_product_never_sold_has_no_forecast() -> None:

@@ -149,6 +149,11 @@ class Forecast:
         likelihood.highest(self.theta, self.counting, KNOTS, n_ab, n_a, n_b, n, level, enough, most)
         return most
 
+    def occurs(self, lift: NDArray[np.floating], n_a: Longs, n_b: Longs, n: int) -> NDArray[np.bool_]:
+        """Which pairs may be sure to occur in the next period, and have a low end of more than a trace, if they have
+        this lift at most: no count is 0 less often than Poisson's, exp(−mean)."""
+        return np.asarray(n_a * n_b / n**2 * self._next_baskets(n) * lift > -np.log(likelihood.TAIL))
+
     def interval(
         self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike = 1.0
     ) -> tuple[Floats, Floats]:

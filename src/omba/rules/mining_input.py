@@ -56,6 +56,7 @@ class LiftForecast(Protocol):
     def highest(
         self, n_ab: NDArray[Any], n_a: NDArray[Any], n_b: NDArray[Any], n: int, enough: float = ...
     ) -> Floats: ...
+    def occurs(self, lift: Floats, n_a: NDArray[Any], n_b: NDArray[Any], n: int) -> NDArray[np.bool_]: ...
     def interval(
         self, lift: ArrayLike, baskets: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, season: ArrayLike
     ) -> Ends: ...
@@ -170,18 +171,22 @@ class MiningInput:
         return self._in_season(np.column_stack([a, b]), found, count + 1.0, self.counts[a], self.counts[b])
 
     def highest(self, a: Rows, b: Rows, count: Counted, enough: float = 0.0) -> Floats:
-        """A lift that `expect` has for none of the pairs, whatever their cosine; without a forecast it has no end.
+        """A low end of the lift that `expect` has for none of the pairs, whatever their cosine; without a forecast it
+        has no end.
 
-        Where it is below `enough` even a looser one will do.
+        It is no higher than the highest lift that may be expected, and nothing where a pair may well not occur: there
+        all that is written is a trace. Where it is below `enough` even a looser bound will do.
         """
         if self.forecast is None:
             return np.full(len(a), np.inf)
         n_ab, n_a, n_b = (np.asarray(column, np.int64) for column in (count, self.counts[a], self.counts[b]))
-        most, outlook = self.forecast.highest(n_ab, n_a, n_b, self.n_baskets, enough), self.catalogue.outlook
-        if outlook is None or not outlook.known:
-            return most
-        turned = self.counts[a] > self.counts[b]
-        return most * outlook.factors(np.column_stack([np.where(turned, b, a), np.where(turned, a, b)]))[1]
+        most = self.forecast.highest(n_ab, n_a, n_b, self.n_baskets, enough)
+        occurs, outlook = self.forecast.occurs(most, n_a, n_b, self.n_baskets), self.catalogue.outlook
+        if outlook is not None and outlook.known:
+            turned = n_a > n_b
+            chance, factor = outlook.factors(np.column_stack([np.where(turned, b, a), np.where(turned, a, b)]))
+            most, occurs = most * factor, occurs | (chance != 1.0) | (factor != 1.0)
+        return np.where(occurs, most, 0.0)
 
     def _in_season(self, sets: Rows, found: Expected, baskets: Floats, n_a: Counted | Floats, n_b: Counted) -> Expected:
         """What is expected, by the same weeks a year ago where the products' sales move with the time of year.

@@ -211,7 +211,7 @@ class _SellingWell:
     def __init__(self, forecast: LiftForecast) -> None:
         self._forecast = forecast
         self.judged, self.interval, self.season = forecast.judged, forecast.interval, forecast.season
-        self.highest = forecast.highest
+        self.highest, self.occurs = forecast.highest, forecast.occurs
 
     def expect(
         self, cosine: ArrayLike, n_ab: ArrayLike, n_a: ArrayLike, n_b: ArrayLike, n: int, a: ArrayLike, b: ArrayLike
