@@ -56,11 +56,12 @@ def compare(level: str, quick: bool, peers: bool = True) -> Table:
     first, *others = days_of(after, DAYS + 1)
     standing = Standing(TOP, antecedents=1)
     standing.after(model.partial_fit(first), first)
-    learning, mining, looking = [], [], []
+    learning, mining = [], []
     for one in others:
         learning.append(time_of(lambda one=one: model.partial_fit(one)))
         mining.append(time_of(lambda one=one: standing.after(model, one)))
-        looking.append(time_of(lambda: omba.mine_rules(model, TOP, antecedents=1, within_families=True)))
+    # Not between two days: threads of BLAS go on spinning for some 20 ms after a look, on the processor that learns.
+    looking = [time_of(lambda: omba.mine_rules(model, TOP, antecedents=1, within_families=True)) for _ in others]
     day, refresh, look = median(learning), median(mining), median(looking)
     same = (
         len(pairs(standing.after(model, one)) & pairs(omba.mine_rules(model, TOP, antecedents=1, within_families=True)))

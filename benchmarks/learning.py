@@ -52,7 +52,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "sets": [(sets.Sets, "update"), (sets.Sets, "look")],
     "reading a window into rows": [(omba.OMBA, "_read")],
     "evidence": [(evidence.Evidence, "update")],
-    "sales and users' memory": [(space.Space, "count_sold"), (space.Space, "remember")],
+    "sales and users' memory": [(space.Space, "count_sold"), (space.Space, "remember"), (omba.OMBA, "_count_weeks")],
 }
 """The parts of a fit, and the functions whose time each is."""
 

@@ -53,6 +53,22 @@ def test_nothing_is_said_of_half_a_year_or_of_a_handful_of_baskets() -> None:
     assert Seasons().of([[0, 1]]) == [""]
 
 
+def test_products_that_come_later_change_nothing_of_what_was_counted_also_after_a_load() -> None:
+    whole, grown = Seasons(), Seasons()
+    for place in range(40):
+        day, sold = START + 20 * place, np.arange(1, place + 2)
+        whole.count(day, np.append(sold, np.zeros(39 - place, int)), 1)
+        grown.count(day, sold, 1)
+        assert len(grown.sold) == len(grown.earlier) == len(grown.first) == place + 1
+        if place == 20:
+            loaded = Seasons()
+            loaded.load({name: array.copy() for name, array in grown.state().items()})
+            grown = loaded
+    assert whole.earlier.any(), "a year must have passed, or nothing is told of earlier ones"
+    for name, array in whole.state().items():
+        assert np.array_equal(array, grown.state()[name]), name
+
+
 def test_windows_of_any_length_and_sums_of_a_day_count_alike() -> None:
     days, weeks, sums = learned(500), learned(500, 7), Seasons()
     for day in range(START, START + 500):

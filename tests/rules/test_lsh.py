@@ -213,6 +213,13 @@ def test_the_cosines_of_given_pairs_are_exact_in_any_order():
     assert cosines(vectors, left, right) == pytest.approx((unit[left] * unit[right]).sum(axis=1), abs=1e-5)
 
 
+def test_a_vector_of_no_length_has_a_cosine_of_0_with_every_other():
+    vectors = np.concatenate([world(10, dim=16), np.zeros((1, 16), np.float32)])
+    found = cosines(vectors, np.array([10, 3, 3]), np.array([4, 10, 4]))
+    assert found[:2].tolist() == [0.0, 0.0]
+    assert found[2] == pytest.approx(plain_cosines(vectors[:10])[3, 4], abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

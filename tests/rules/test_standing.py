@@ -122,6 +122,19 @@ def test_many_pairs_are_scored_as_mining_does_and_a_few_at_once_with_the_same_ru
     assert found.to_pandas().equals(wanted.to_pandas())
 
 
+def test_pairs_looked_at_in_one_part_or_in_three_make_the_same_rules(days, monkeypatch):
+    model, one, three = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1), Standing(top=200, antecedents=1)
+    for day in days[:9]:
+        model.partial_fit(day)
+        found = []
+        for standing_rules, parts in ((one, 1), (three, 3)):
+            with monkeypatch.context() as patched:
+                patched.setattr(standing, "threads", lambda parts=parts: parts)
+                found.append(standing_rules.after(model, day))
+
+    assert found[0].to_pandas().equals(found[1].to_pandas())
+
+
 def test_rules_of_pairs_do_not_wait_for_sets_of_three(days, monkeypatch):
     model, one = OMBA(dim=32, epochs=1), Standing(top=200, antecedents=1)
     for day in days[:8]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from omba.baskets import Basket, Baskets, Clock, Label
+from omba.baskets import Basket, Baskets, Clock, Label, Vocabulary
 from omba.baskets.clock import MICROSECONDS
 from omba.baskets.descriptions import Descriptions
 from omba.baskets.folding import fold_window
@@ -242,6 +242,8 @@ class OMBA(Estimator, Answers):
         rng = np.random.default_rng([self.seed, self.n_windows])
         with one_blas_thread():
             lessons = self._predict(rows, rng) if self.n_windows else []
+            if self.clock is Clock.DATETIME:
+                lessons.append(partial(self._count_weeks, rows, baskets.store_codes, baskets.store_vocabulary))
             self._learn(rows, rng, lessons)
         self.n_windows += 1
         return self
@@ -291,12 +293,12 @@ class OMBA(Estimator, Answers):
         self.prices.learn(items, prices, len(self.product_rows.vocabulary), quantities)
         exponent, clip = self._power_law()
         weights = self.prices.weigh(items, prices, exponent, clip)
-        days = self._days(window)
-        if self.clock is Clock.DATETIME:
-            codes = window.store_codes
-            stores = None if codes is None else self.weekly_sales.number_stores(codes, window.store_vocabulary)
-            self.weekly_sales.learn(offsets, items, prices, days, stores)
-        return WindowRows(offsets, items, weights, users, days)
+        return WindowRows(offsets, items, weights, users, self._days(window), prices)
+
+    def _count_weeks(self, rows: WindowRows, stores: NDArray[np.integer] | None, labels: Vocabulary) -> None:
+        """Count what was sold by week and store, and at which price."""
+        places = None if stores is None else self.weekly_sales.number_stores(stores, labels)
+        self.weekly_sales.learn(rows.offsets, rows.items, rows.prices, rows.days, places)
 
     def _days(self, window: Baskets) -> NDArray[np.int32]:
         """The day of each basket; without a clock, the number of the window."""

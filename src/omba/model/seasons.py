@@ -68,6 +68,8 @@ class Seasons:
         self.earlier = np.zeros((0, FORTNIGHTS), np.float32)
         """Of `sold`, and below of `baskets`, what is of years before the one the fortnight was last met in."""
         self.earlier_baskets = np.zeros(FORTNIGHTS)
+        self._room: NDArray[np.float32] | None = None
+        """Where `sold` and `earlier` lie, with rows for products to come."""
 
     def learn(self, offsets: Longs, items: Rows, days: NDArray[np.integer[Any]], products: int) -> None:
         """Count a window: `days` are those of its baskets, from 1970 on, and `products` how many are known by now."""
@@ -93,8 +95,11 @@ class Seasons:
     def _grow(self, products: int) -> None:
         more = products - len(self.first)
         if more > 0:
-            self.sold = np.concatenate([self.sold, np.zeros((more, FORTNIGHTS), np.float32)])
-            self.earlier = np.concatenate([self.earlier, np.zeros((more, FORTNIGHTS), np.float32)])
+            if self._room is None or products > self._room.shape[1]:
+                # New products come every day, and nobody has all of the others copied for them.
+                self._room = np.zeros((2, products * 3 // 2, FORTNIGHTS), np.float32)
+                self._room[0, : len(self.sold)], self._room[1, : len(self.sold)] = self.sold, self.earlier
+            self.sold, self.earlier = self._room[0, :products], self._room[1, :products]
             self.first = np.append(self.first, np.full(more, NEVER, np.int32))
 
     def _come_round(self, year: int, place: int) -> None:
@@ -174,6 +179,7 @@ class Seasons:
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
         """The reverse of `state`; nothing, where a model was saved before it had seasons."""
+        self._room = None
         for name, array in state.items():
             setattr(self, name, array)
         if len(self.earlier) < len(self.sold):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class WindowRows:
         The user of each basket, −1 for none.
     days
         The day of each basket; without a clock, the number of the window.
+    prices
+        What each product cost, where that is known.
     """
 
     offsets: NDArray[np.int64]
@@ -48,6 +50,7 @@ class WindowRows:
     weights: NDArray[np.float32]
     users: NDArray[np.int32]
     days: NDArray[np.int32]
+    prices: NDArray[np.floating] | None = None
 
     def roll_up(self, parents: NDArray[np.int32]) -> WindowRows:
         """The same baskets as baskets of categories, given the category of each product; all weigh alike."""
@@ -180,8 +183,8 @@ class Space:
 
     def passes(self, window: WindowRows, pace: Pace, rng: np.random.Generator) -> list[Job]:
         """The passes over a window, one job a thread; every random number they need is drawn here."""
-        keep, other = sampler(self.counts, pace.power)
-        user_keep, user_other = sampler(self.user_counts if pace.user_targets else self.user_counts[:1], pace.power)
+        # Laid by the thread that comes first, beside whatever the others do.
+        tables = cache(partial(self._samplers, pace.power, pace.user_targets))
         threads = max(1, min(pace.threads, len(window.users) // 16))
         # Each thread's random state on a cache line of its own, or every draw would wait for the other thread's.
         states = np.zeros((threads, APART), np.uint64)[:, :2]
@@ -191,7 +194,7 @@ class Space:
             learn_baskets(
                 order, window.offsets, window.items, window.weights, window.users,
                 self.products.vectors, self.products.squares, self.users.vectors, self.users.squares,
-                keep, other, user_keep, user_other, pace.negatives, pace.learning_rate, pace.tau,
+                *tables(), pace.negatives, pace.learning_rate, pace.tau,
                 pace.user_share, pace.user_targets, pace.adagrad, pace.together, PLACES, state,
             )  # fmt: skip
 
@@ -199,6 +202,12 @@ class Space:
         shares = [np.array_split(rng.permutation(len(window.users)), threads) for _ in range(pace.epochs)]
         orders = [np.concatenate(mine) for mine in zip(*shares, strict=True)]
         return [partial(learn, order, state) for order, state in zip(orders, states, strict=True)]
+
+    def _samplers(
+        self, power: float, user_targets: bool
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float32], NDArray[np.int32]]:
+        """The tables by which negatives are drawn, of products and users; where users are no targets, one is enough."""
+        return *sampler(self.counts, power), *sampler(self.user_counts if user_targets else self.user_counts[:1], power)
 
     def describe(
         self, queries: QueryRows, features: NDArray[np.float32] | None = None, at: int = 0

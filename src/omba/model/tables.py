@@ -6,9 +6,13 @@ numbers as one grown in a single step, or loaded from disk in between.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
+BLOCK = 256
+"""Rows whose first vectors are drawn at a time."""
 FIRST_SQUARE = 1e-10
 """Where AdaGrad sums start: far below any real squared gradient, so the first step has the full rate."""
 
@@ -72,9 +76,14 @@ def _enlarge(old: NDArray[np.float32], room: int) -> NDArray[np.float32]:
 
 def _first_vectors(seed: int, kind: int, first: int, after: int, dim: int) -> NDArray[np.float32]:
     """Rows `first` to `after` of an endless table of U(−½, ½)/d, read in blocks of fixed size."""
-    block, parts = 256, []
-    for start in range(first // block * block, after, block):
-        rng = np.random.default_rng([seed, kind, start])
-        rows = (rng.random((block, dim), np.float32) - np.float32(0.5)) / np.float32(dim)
-        parts.append(rows[max(first - start, 0) : after - start])
-    return np.concatenate(parts)
+    starts = range(first // BLOCK * BLOCK, after, BLOCK)
+    return np.concatenate([_block(seed, kind, start, dim)[max(first - start, 0) : after - start] for start in starts])
+
+
+@lru_cache(8)
+def _block(seed: int, kind: int, start: int, dim: int) -> NDArray[np.float32]:
+    """One block of that table; a day's new rows are mostly of the block that the day before began."""
+    rng = np.random.default_rng([seed, kind, start])
+    rows: NDArray[np.float32] = (rng.random((BLOCK, dim), np.float32) - np.float32(0.5)) / np.float32(dim)
+    rows.flags.writeable = False
+    return rows

@@ -20,7 +20,7 @@ from omba.model.space import Pace, Space, WindowRows
 from omba.model.workers import Job
 
 SAVED = ("offsets", "items", "weights", "owners", "days")
-"""What snapshots call the fields of `WindowRows`, in their order."""
+"""What snapshots call the fields of `WindowRows`, in their order; prices, the last one, are counted and not kept."""
 
 
 class NoUser(OMBA):
@@ -87,7 +87,7 @@ class Decay(_Plain):
         return {
             f"buffer{level}.{name}": array
             for level, window in self.buffers.items()
-            for name, array in zip(SAVED, vars(window).values(), strict=True)
+            for name, array in zip(SAVED, vars(window).values(), strict=False)
         }
 
     def load_extra(self, state: dict[str, NDArray[Any]]) -> None:

@@ -174,11 +174,12 @@ def least(cost: Floats, most: int) -> NDArray[np.int64]:
 
 def join(parts: Sequence[Candidates], products: int) -> Candidates:
     """Pairs from all parts, each once."""
-    both = _append(parts)
+    both = join_parts(parts)
     return both.take(_first_of_each(both, products))
 
 
-def _append(parts: Sequence[Candidates]) -> Candidates:
+def join_parts(parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of all parts, one after the other."""
     return Candidates(
         *(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Candidates))
     )
@@ -191,7 +192,7 @@ def _first_of_each(pairs: Candidates, products: int) -> NDArray[np.int64]:
 
 def _best_of(parts: Sequence[Ranked], products: int, most: int) -> Ranked:
     """The `most` best of the pairs of all parts, each once."""
-    both, cost = _append([part for part, _ in parts]), np.concatenate([cost for _, cost in parts])
+    both, cost = join_parts([part for part, _ in parts]), np.concatenate([cost for _, cost in parts])
     rows = _first_of_each(both, products)
     rows = rows[least(cost[rows], most)]
     return both.take(rows), cost[rows]

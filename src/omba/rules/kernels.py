@@ -118,6 +118,16 @@ def scan_buckets(starts, order, sketches, limits, vectors, scales, floor, place,
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def find_scales(rows, vectors, scales):
+    """One over the lengths of some vectors, where `scales` are still 0, as they stay for a vector of no length."""
+    for row in rows:
+        if scales[row] == 0:
+            square = dot(vectors[row], vectors[row])
+            if square > 0:
+                scales[row] = np.float32(1.0) / np.sqrt(square)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def pair_cosines(left, right, vectors, scales, cosine):
     """The cosine of each given pair, those with near right rows one after another: vectors stay in the cache."""
     starts, order = np.zeros((len(vectors) >> 12) + 2, np.int64), np.empty(len(left), np.int64)
@@ -361,24 +371,23 @@ def settle(places, left, right, every, due, passes, rate, a, b, negatives, state
                 continue
             due[k] += every[k]
             i, j = left[k], right[k]
-            dx, dy = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
-            apart = dx * dx + dy * dy
+            x, y = places[i, 0], places[i, 1]
+            dx, dy = x - places[j, 0], y - places[j, 1]
+            apart, along, across = dx * dx + dy * dy, 0.0, 0.0
             if apart > 0.0:
                 pull = -2.0 * a * b * apart ** (b - 1.0) / (a * apart**b + 1.0)
-                x, y = alpha * min(4.0, max(-4.0, pull * dx)), alpha * min(4.0, max(-4.0, pull * dy))
-                places[i, 0] += x
-                places[i, 1] += y
-                places[j, 0] -= x
-                places[j, 1] -= y
+                along, across = alpha * min(4.0, max(-4.0, pull * dx)), alpha * min(4.0, max(-4.0, pull * dy))
+                places[j, 0] -= along
+                places[j, 1] -= across
+            # All from the place where the point was: none has to wait for the one before.
             for _ in range(negatives):
-                other = draw(state) % n
-                if other == i:
-                    continue
-                dx, dy = places[i, 0] - places[other, 0], places[i, 1] - places[other, 1]
+                other = (draw(state) * n) >> 32
+                dx, dy = x - places[other, 0], y - places[other, 1]
                 apart = dx * dx + dy * dy
                 push = 2.0 * b / ((0.001 + apart) * (a * apart**b + 1.0))
-                places[i, 0] += alpha * min(4.0, max(-4.0, push * dx))
-                places[i, 1] += alpha * min(4.0, max(-4.0, push * dy))
+                along += alpha * min(4.0, max(-4.0, push * dx))
+                across += alpha * min(4.0, max(-4.0, push * dy))
+            places[i, 0], places[i, 1] = x + along, y + across
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

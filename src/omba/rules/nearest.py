@@ -92,10 +92,10 @@ def cosines(
     """The cosine of each given pair of rows; 0 where a vector has no length. `scales` are those of all vectors, where
     they are at hand."""
     if scales is None:
-        # Of a few pairs only the lengths of their own vectors are needed, and a request waits for them.
-        rows = np.unique(np.append(left, right)) if 4 * len(left) < len(vectors) else slice(None)
-        scales = np.empty(len(vectors), np.float32)
-        scales[rows] = scales_of(vectors[rows])
+        # Only those that are needed: of a few pairs most vectors are never looked at.
+        scales = np.zeros(len(vectors), np.float32)
+        for rows in (left, right):
+            kernels.find_scales(rows, vectors, scales)
     out = np.empty(len(left), np.float32)
     kernels.pair_cosines(left, right, vectors, scales, out)
     return np.clip(out, -1.0, 1.0)

@@ -10,6 +10,7 @@ tested again.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from omba.baskets import Baskets
 from omba.errors import SettingError
 from omba.rules import kernels
-from omba.rules.candidates import FEW, Candidates, best_observed
-from omba.rules.evidence import Observed, PartialEvidence
+from omba.rules.candidates import FEW, Candidates, best_observed, join_parts
+from omba.rules.evidence import Observed, PartialEvidence, Rows
 from omba.rules.filter import Filter
 from omba.rules.from_model import mining_input
 from omba.rules.grow import standing_sets, triples_once
@@ -30,6 +31,7 @@ from omba.rules.mining_input import POOL, Expected, LiftForecast, MiningInput
 from omba.rules.nearest import MIN_COUNT, cosines
 from omba.rules.rules import Rules
 from omba.rules.scope import Scope
+from omba.rules.search import threads
 from omba.rules.table import DEFAULT_ORDER, build_table
 
 if TYPE_CHECKING:
@@ -138,15 +140,12 @@ class Standing:
         Those whose counts promise less than a pair needed yesterday to be among the best are not scored: that is the
         most of them. Where so few are left that it was asked too much, all are.
         """
-        inside, most = _read_counts(given, self._keys), STANDING * max(POOL, self.top)
-        for bar in (self._bar, 0.0) if self._bar > 0 else (0.0,):
-            some = inside
-            if bar:
-                enough = np.flatnonzero(given.highest(*inside, bar) >= bar)
-                some = inside[0][enough], inside[1][enough], inside[2][enough]
-            found = _score(given, some, scope, min(most, scope.pairs))
-            if not bar or self._last(found) >= bar:
-                break
+        most = min(STANDING * max(POOL, self.top), scope.pairs)
+        with ThreadPoolExecutor(threads()) as pool:
+            for bar in (self._bar, 0.0) if self._bar > 0 else (0.0,):
+                found = _score(given, _sift(given, self._keys, bar, pool), scope, most, pool)
+                if not bar or self._last(found) >= bar:
+                    break
         return found
 
     def _last(self, found: list[Candidates]) -> float:
@@ -226,18 +225,35 @@ def _selling_well(given: MiningInput) -> MiningInput:
     return given if given.forecast is None else replace(given, forecast=_SellingWell(given.forecast))
 
 
-def _read_counts(given: MiningInput, keys: Keys) -> Observed:
-    """Pairs with today's counts."""
-    left, right = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    return left, right, given.evidence.pairs(left, right)
+def _sift(given: MiningInput, keys: Keys, bar: float, pool: ThreadPoolExecutor) -> Observed:
+    """Pairs with today's counts, but for those that by these are below the bar."""
+
+    def sift(part: Keys) -> Observed:
+        left, right = (part >> 32).astype(np.int32), (part & 0xFFFFFFFF).astype(np.int32)
+        count = given.evidence.pairs(left, right)
+        if not bar:
+            return left, right, count
+        enough = np.flatnonzero(given.highest(left, right, count, bar) >= bar)
+        return left[enough], right[enough], count[enough]
+
+    return _end_to_end(list(pool.map(sift, np.array_split(keys, threads()))))
 
 
-def _score(given: MiningInput, pairs: Observed, scope: Scope, most: int) -> list[Candidates]:
+def _score(given: MiningInput, pairs: Observed, scope: Scope, most: int, pool: ThreadPoolExecutor) -> list[Candidates]:
     """The best of some pairs. A few are scored at once; of many those counted often come first, as in mining."""
-    left, right, count = pairs
-    if len(count) > FEW or given.forecast is None:
+    if len(pairs[0]) > FEW or given.forecast is None:
         narrow = replace(given, evidence=PartialEvidence(given.evidence, pairs))
         return best_observed(narrow, scope, DEFAULT_ORDER, most)
     vectors = np.ascontiguousarray(given.vectors, np.float32)
-    found = Candidates.of_pairs(given, scope, left, right, cosines(vectors, left, right), count)
+
+    def score(left: Rows, right: Rows, count: Rows) -> Candidates:
+        return Candidates.of_pairs(given, scope, left, right, cosines(vectors, left, right), count)
+
+    parts = zip(*(np.array_split(column, threads()) for column in pairs), strict=True)
+    found = join_parts(list(pool.map(lambda part: score(*part), parts)))
     return [found.best(given, DEFAULT_ORDER, most)]
+
+
+def _end_to_end(parts: list[Observed]) -> Observed:
+    left, right, count = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return left, right, count
