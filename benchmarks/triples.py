@@ -1,7 +1,7 @@
 """Rules of three products: of those that exact counts give, how many a model finds in the stream, and where the others
 are lost.
 
-    python benchmarks/triples.py [--source complete-journey] [--room 4000000]
+    python benchmarks/triples.py [--source complete-journey] [--room 4000000]     a file, or a built-in data set
 
 Exact are all sets of three products in ten baskets or more with a direction that beats both its parts, by Fisher's
 test: each at 1% for itself, or as many as Benjamini and Hochberg's procedure lets through at 5%, with as many
@@ -13,6 +13,7 @@ than ten times, since it came in late; or where it was counted too seldom for th
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -77,7 +78,7 @@ def in_the_stream(baskets: Baskets, room: int) -> tuple[Evidence, Sets, float]:
 
 
 def compare(source: str, room: int) -> Table:
-    baskets = omba.datasets.load(source)
+    baskets = omba.read_baskets(source) if Path(source).exists() else omba.datasets.load(source)
     announce("exact counts")
     sets, count, exact = exactly(baskets)
     announce("the stream")

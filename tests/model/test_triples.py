@@ -100,6 +100,32 @@ def test_of_a_very_large_basket_a_part_is_counted_and_no_count_claims_to_be_exac
     assert not triples.exact(np.array([[0, 1, 2]]), evidence.n_baskets).any()
 
 
+def test_of_a_large_basket_those_count_that_have_met_two_others_of_it_most_often(monkeypatch):
+    monkeypatch.setattr(module, "LARGEST", (5,))
+    # Met before: 7, 21 and 40 together, 3 and 11 as a pair and each with 21; 30 with one other alone, however often.
+    before = [np.array([7, 21, 40])] * 4 + [np.array([3, 11])] * 3 + [np.array([3, 21]), np.array([11, 21])] * 3
+    before += [np.array([30, 31])] * 9
+    triples, _, _ = count([before, [np.arange(50)], [np.arange(0, 50, 7)]])
+    counted, often = triples.observed(1)
+    assert {tuple(row) for row, n in zip(counted.tolist(), often.tolist(), strict=True) if n == 5} == {(7, 21, 40)}
+    assert triples.counts(np.array([[3, 11, 21]])).tolist() == [1]
+    assert not (counted == 30).any()
+    assert triples.oversized == 2
+
+
+def test_of_a_huge_basket_a_part_is_looked_at_and_as_many_products_count(monkeypatch):
+    monkeypatch.setattr(module, "LARGEST", (5,))
+    monkeypatch.setattr(module, "LOOKED_AT", 20)
+    met = set()
+    for before in range(30):
+        known = [np.array([10, 11, 12, 13, 14])] * 3
+        triples, _, _ = count([[np.arange(3)] * before + known, [np.arange(400) + 10]])
+        counted, often = triples.observed(1)
+        assert len(counted) <= 20 + (before > 0)
+        met |= {tuple(row) for row in counted[often == 1].tolist()}
+    assert len(met) > 100, "a part that is the same each time"
+
+
 def test_a_table_of_more_than_there_is_room_for_is_refused(monkeypatch):
     triples, _, _ = count(shop(300, 40))
     monkeypatch.setattr(module, "LEAST", 10)

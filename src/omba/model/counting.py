@@ -597,11 +597,58 @@ def look_together(basket, roots, pairs, let_go, least, homes, close, at):  # typ
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def choose_partnered(
+    offsets: Longs, items: Rows, largest: int, most: int, number: int, pairs: Words, sizes: Longs,
+    kept: NDArray[np.bool_],
+) -> int:  # fmt: skip
+    """Mark the products of each basket of which triples are counted: all, or of a larger one than `largest` those that
+    have met two others of it most often; how many baskets were larger. `sizes` gets how many of each are counted.
+
+    A triple takes two partners, so it is the second most frequent one that tells. Of a basket of more than `most`
+    products so many are looked at, drawn at random by the basket's number, of which `number` is the first one's.
+    """
+    oversized, slots, width = 0, len(pairs) // 2, max(most, largest)
+    first, second = np.empty(width, np.uint64), np.empty(width, np.uint64)
+    homes, drawn = np.empty(width, np.uint64), np.empty(width, np.int32)
+    kept[:] = True
+    for b in range(len(offsets) - 1):
+        start, n = offsets[b], offsets[b + 1] - offsets[b]
+        sizes[b] = min(n, largest)
+        if n <= largest:
+            continue
+        oversized += 1
+        basket = items[start : start + n]
+        if n > width:
+            draw(basket, drawn, np.uint64(number + b))
+            basket, n = drawn, width
+        first[:n] = second[:n] = 0
+        for i in range(n - 1):
+            for j in range(i + 1, n):
+                homes[j] = home(slots, pack(basket[i], basket[j]))
+                prefetch(pairs, homes[j])
+            for j in range(i + 1, n):
+                slot = locate(pairs, homes[j], pack(basket[i], basket[j]))
+                met = np.uint64(0) if pairs[slot] == EMPTY else pairs[slot + ONE] & COUNT
+                for x in (i, j):
+                    second[x] = max(second[x], min(first[x], met))
+                    first[x] = max(first[x], met)
+        enough = np.sort(second[:n])[n - largest]
+        # Of those that are equal the first: they were met earlier, and are met more often.
+        equal, i = largest - np.count_nonzero(second[:n] > enough), 0
+        for at in range(start, offsets[b + 1]):
+            kept[at] = i < n and items[at] == basket[i]
+            if kept[at]:
+                kept[at] = second[i] > enough or (second[i] == enough and equal > 0)
+                equal -= second[i] == enough
+                i += 1
+    return oversized
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def count_triples(
     offsets: Longs,
     items: Rows,
     largest: int,
-    first: int,
     pairs: Words,
     counts: Longs,
     table: Words,
@@ -612,17 +659,16 @@ def count_triples(
     whole: bool,
     place: Longs,
 ) -> int:
-    """Count the triples of baskets from `place` = (basket, product) on; stop where `free` slots are used up, before a
-    basket that may take more if it is to be counted `whole`.
+    """Count the triples of baskets, of `largest` products each at most, from `place` = (basket, product) on; stop where
+    `free` slots are used up, before a basket that may take more if it is to be counted `whole`.
 
     `pairs` and `counts` are those of the evidence, this window in it. With a `gate` (let go, least, baskets): a triple
     of which two were bought together `let go` times at most cannot be in the table, and is passed over; one that is not
     in it comes in only where its pairs promise `least` baskets or more (`find_worth`). A third of all triples promise
-    too little, and nearly none of those is in the table, which mostly `marks` tell. Of large baskets `largest` products
-    are drawn, and counted in `place[2]`, as by `count_pairs`. Three best sellers are not counted here: with `dense`
-    (the numbers of the best sellers by row, room for as many numbers as there are products, and for as many sizes as
-    there are baskets) a basket's best sellers are written down in order, and `place[3]` and `place[4]` tell how many
-    were, in how many baskets.
+    too little, and nearly none of those is in the table, which mostly `marks` tell. Three best sellers are not counted
+    here: with `dense` (the numbers of the best sellers by row, room for as many numbers as there are products, and for
+    as many sizes as there are baskets) a basket's best sellers are written down in order, and `place[2]` and `place[3]`
+    tell how many were, in how many baskets.
 
     Neither pairs nor triples are looked up a basket at a time, but together with those of the baskets that follow:
     so memory is asked for many of them at once, where most baskets are small.
@@ -630,7 +676,7 @@ def count_triples(
     used, (numbers, told, sizes), (let_go, least, n) = 0, dense, gate
     # On average a triple has missed half of what was let go.
     enough, missed = least / n, np.uint64(np.ceil(let_go / 2.0))
-    held, drawn = len(pairs) // 2, np.empty(largest, np.int32)
+    held = len(pairs) // 2
     # Baskets whose pairs are looked up together, each in order; those of best sellers alone need none.
     group, ends = np.empty(GROUP + largest, np.int32), np.empty(GROUP + 1, np.int64)
     paired = np.zeros(GROUP, np.bool_)
@@ -648,11 +694,7 @@ def count_triples(
     while place[0] < len(offsets) - 1:
         taken, pairs_taken, ends[0] = 0, 0, 0
         while place[0] + taken < len(offsets) - 1 and pairs_taken < GROUP and ends[taken] < GROUP and taken < GROUP:
-            start, stop = offsets[place[0] + taken], offsets[place[0] + taken + 1]
-            basket = items[start:stop]
-            if stop - start > largest:
-                draw(basket, drawn, np.uint64(first + place[0] + taken))
-                basket = drawn
+            basket = items[offsets[place[0] + taken] : offsets[place[0] + taken + 1]]
             size, begin = len(basket), ends[taken]
             ends[taken + 1] = begin + size
             group[begin : begin + size] = np.sort(basket)
@@ -726,10 +768,9 @@ def count_triples(
                         met += promise >= enough
                         doubtful += promise < enough
             if some > 2:
-                told[place[3] : place[3] + some] = np.sort(sellers[:some])
-                sizes[place[4]] = some
-                place[3], place[4] = place[3] + some, place[4] + 1
-            place[2] += offsets[place[0] + 1] - offsets[place[0]] > largest
+                told[place[2] : place[2] + some] = np.sort(sellers[:some])
+                sizes[place[3]] = some
+                place[2], place[3] = place[2] + some, place[3] + 1
             place[0], place[1] = place[0] + 1, 0
     return int(used + count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed))
 
