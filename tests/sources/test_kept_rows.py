@@ -42,3 +42,15 @@ def test_what_is_said_while_learning_is_what_the_check_finds_of_it(tmp_path):
     kinds = {"prices out of line", "two codes", "not a product", "names in conflict", "one name, several codes"}
     assert said == [one for one in module.check(path) if one.kind in kinds]
     assert {one.kind for one in said} >= {"names in conflict", "one name, several codes"}
+
+
+@pytest.mark.parametrize(("large", "said"), [(399, False), (400, True)])
+def test_a_file_of_very_many_rows_is_learned_without_a_look_for_what_is_odd(tmp_path, monkeypatch, capsys, large, said):
+    from omba.cli import check
+
+    monkeypatch.setattr(check, "LARGE", large)
+    with stream_baskets(shop(tmp_path)) as stream:
+        assert stream.n_rows == 400
+        check.say_findings(stream)
+    told = capsys.readouterr()
+    assert ("names in conflict" in told.out + told.err) is said

@@ -59,7 +59,7 @@ def check(
 
 def say_findings(stream: SortedStream) -> None:
     """Say in a few lines what bears on the rules, while a file is learned."""
-    if stream.report.rows > LARGE or (stream.total or 0) > LARGE:
+    if stream.n_rows > LARGE:
         return
     for one in find_misleading(stream):
         terminal.say(f"{one.kind}: {one.sentence}, as {one.example}; {one.remedy}", "yellow")

@@ -24,8 +24,11 @@ FEW = 5_000_000
 """Rows up to which what becomes of each is kept, where tables are on the disk."""
 
 
-def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleaning) -> tuple[Clock, Report, Identity]:
-    """Make the view `rows` and count what becomes of them; with them, what was folded and left out."""
+def make_rows(
+    engine: Engine, source: Source, columns: Columns, cleaning: Cleaning
+) -> tuple[Clock, Report, Identity, int]:
+    """Make the view `rows` and count what becomes of them; with them, what was folded and left out, and how many rows
+    there are in all."""
     names = columns.names
     relation = source.load(engine, names)
     roles = {
@@ -45,11 +48,12 @@ def make_rows(engine: Engine, source: Source, columns: Columns, cleaning: Cleani
     kept = "TABLE" if source.untyped else "VIEW"
     engine.execute(f"CREATE {kept} value AS SELECT {values}, row FROM {relation}")
     identity = _clean(engine, sql, clock, cleaning, "name" in columns.attributes, report)
-    if _count(engine, sql, report) <= FEW and engine.bounded:
+    n_rows = _count(engine, sql, report)
+    if n_rows <= FEW and engine.bounded:
         # Each question would decide anew which rows are dropped, and unpack a file that is packed.
         engine.execute("CREATE TABLE decided AS SELECT * FROM rows")
         engine.execute("CREATE OR REPLACE VIEW rows AS SELECT * FROM decided")
-    return clock, report, identity
+    return clock, report, identity, n_rows
 
 
 def _clean(

@@ -59,7 +59,8 @@ class SortedStream(BasketStream):
         self.engine, self.source, self.columns = engine, source, columns
         self.run: _Run | None = None
         with self._plainly():
-            self.clock, self.report, self.identity = make_rows(engine, source, columns, cleaning or Cleaning())
+            made = make_rows(engine, source, columns, cleaning or Cleaning())
+            self.clock, self.report, self.identity, self.n_rows = made
             self._make_visits()
             self.total = int(engine.execute("SELECT count(*) FROM visits")[0][0])
             self._read_attributes()
