@@ -118,8 +118,10 @@ def test_of_a_huge_basket_a_part_is_looked_at_and_as_many_products_count(monkeyp
     monkeypatch.setattr(module, "LOOKED_AT", 20)
     met = set()
     for before in range(30):
-        known = [np.array([10, 11, 12, 13, 14])] * 3
-        triples, _, _ = count([[np.arange(3)] * before + known, [np.arange(400) + 10]])
+        evidence, triples = Evidence(100_000), Triples()
+        for rows in ([np.arange(3)] * before + [np.array([10, 11, 12, 13, 14])] * 3, [np.arange(400) + 10]):
+            evidence.update(*window(rows))
+            triples.update(*window(rows), evidence)
         counted, often = triples.observed(1)
         assert len(counted) <= 20 + (before > 0)
         met |= {tuple(row) for row in counted[often == 1].tolist()}
