@@ -109,6 +109,19 @@ def test_the_join_on_codes_finds_the_same_nearest_pairs(session: Any) -> None:
     assert np.array_equal(ours.cosine, np.sort(ours.cosine)[::-1])
 
 
+def test_the_best_counted_pairs_are_ranked_by_executors_as_here(session: Any, world: Baskets) -> None:
+    model = omba.OMBA(dim=16, epochs=1).fit(world, every="1d")
+
+    def pairs(rules: Any) -> set[Any]:
+        return {*zip(map(tuple, rules.antecedents), map(tuple, rules.consequents), strict=True)}
+
+    theirs = pairs(omba.mine_rules(model, top=50, evidence=world, antecedents=1, within_families=True))
+    given = {"evidence": on_spark(session, world), "antecedents": 1, "within_families": True}
+    ours = pairs(spark.mine_rules(model, top=50, spark=session, **given))
+    assert len(theirs) == 50
+    assert len(ours & theirs) >= 48
+
+
 @pytest.mark.thorough
 def test_rules_are_those_of_one_machine(session: Any) -> None:
     baskets = omba.datasets.complete_journey(level="product_id").between(None, "2017-01-08")

@@ -223,7 +223,8 @@ def best_pairs(given: MiningInput, scope: Scope, column: str, most: int) -> Obse
     forecast: Any = given.forecast
     session, vectors = evidence.session, np.ascontiguousarray(given.vectors)
     scoring = ScoringInput(vectors, evidence.counts, evidence.n_baskets, forecast.state(), given.prices)
-    shared = session.sparkContext.broadcast((scoring, scope))
+    # What may be due to how codes are spelt is asked of pairs that never met alone, and needs all names.
+    shared = session.sparkContext.broadcast((scoring, replace(scope, suspect=None)))
     try:
         with plainly("ranking the counted pairs"):
             pairs = evidence.table.coalesce(parallel(session))
