@@ -120,8 +120,7 @@ class Body:
         self.declared = int(length) if length.isdigit() and len(length) < 20 else 0
 
     async def receive(self) -> Message:
-        if self.refusal is not None:
-            raise self.refusal
+        self._end_if_refused()
         self.check(self.declared)
         if self.whole:
             # What is waited for now is the client's leaving, which may take as long as it likes.
@@ -133,7 +132,8 @@ class Body:
         except TimeoutError:
             if self.refusal is None:
                 self.refusal = LimitExceeded(408, f"the request had not come in whole after {self.limits.seconds:g} s")
-            raise self.refusal from None
+            self._end_if_refused()
+            raise
         finally:
             self._patience = None
         if message["type"] == "http.request":
@@ -153,8 +153,12 @@ class Body:
         if size > self.limits.body:
             most = f"{self.limits.body:,} bytes"
             self.refuse(413, f"a request may hold {most}, and this one holds more: send it in parts")
+        self._end_if_refused()
+
+    def _end_if_refused(self) -> None:
+        # A new exception each time: one that is kept would keep, by its traceback, what has come of the body.
         if self.refusal is not None:
-            raise self.refusal
+            raise LimitExceeded(self.refusal.status, self.refusal.sentence) from None
 
 
 class Bodies:
