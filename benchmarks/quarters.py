@@ -2,9 +2,12 @@
 
     python benchmarks/quarters.py FILE --dates 2010-05-01,2010-06-01,2010-07-01,2010-08-01,2010-09-01 [--dim 100]
 
-The file is learned day by day up to each date, and judged by the 92 days from then on:
+The file, or built-in data set, is learned day by day up to each date, and judged by the 92 days from then on:
 
 - lines: of the first 100 and 50 lines of `omba rules`, how many have a lift above 5 then;
+- adding: of the thousand best rules of three products that add enough to their pairs to have a line, and of the others,
+  the share whose lift is half as much again as their strongest pair's then, too; of those whose antecedents are in 20
+  baskets or more;
 - best, often, rare: the share of lifts that lie in their 90% interval, below and above it, and the median of shown over
   expected, of the best thousand rules' pairs, of those seen five times or more, and of those seen less often;
 - counts: the mean log-likelihood of pairs seen fewer than five times, and as often, beyond that of counts alone with a
@@ -24,14 +27,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import omba
+from omba import datasets
 from omba.evaluation.forecast_quality import coverage, fit_prior, forecast, likelihoods, random_pairs
 from omba.evaluation.period_counts import PeriodCounts, sets_of
 from omba.model import OMBA
 from omba.rules import MiningInput
+from omba.rules.addition import MORE, adds
 from omba.rules.from_model import mine_rules, mining_input
+from omba.rules.grow import triples_once
+from omba.rules.holding import LINE
 from omba.rules.mine import mine
 
-DAYS, STRONG, OFTEN, DRAWS = 92, 5.0, 5, 100
+DAYS, STRONG, OFTEN, JUDGED, DRAWS = 92, 5.0, 5, 20, 100
 Floats = NDArray[np.float64]
 
 
@@ -43,6 +50,19 @@ def lines(model: OMBA, given: MiningInput, after: PeriodCounts) -> dict[str, int
         parts = [after.strength(rows) for rows in sets_of(rules, given)]
         found[f"first {top}"] = sum(int((n > STRONG * chance).sum()) for n, chance in parts)
     return found
+
+
+def adding(given: MiningInput, after: PeriodCounts) -> str:
+    """How many of the rules that add something to their pairs still do, and of the others."""
+    rules = triples_once(given, pool=1_000)[0][0].best(given, LINE, 1_000)
+    first, second, to = rules.antecedents[:, 0], rules.antecedents[:, 1], rules.consequent
+    both, sold = after.together(first, second), after.counts.counts
+    shown = after.strength(np.column_stack([rules.antecedents, to]))[0] / np.maximum(both, 1)
+    pairs = [after.together(one, to) / np.maximum(sold[one], 1) for one in (first, second)]
+    still, judged = shown >= MORE * np.maximum(*pairs), both >= JUDGED
+    enough = adds(given, rules.antecedents, to, rules.expected)
+    told = (f"{still[some].mean():.2f} of {some.sum()}" for some in (judged & enough, judged & ~enough))
+    return " · ".join(told)
 
 
 def counted(given: MiningInput, before: PeriodCounts, after: PeriodCounts) -> str:
@@ -94,7 +114,8 @@ def main() -> None:
     parser.add_argument("--dates", default="2010-05-01,2010-06-01,2010-07-01,2010-08-01,2010-09-01")
     parser.add_argument("--dim", type=int, default=100)
     asked = parser.parse_args()
-    baskets, model, start = omba.read_baskets(asked.file), OMBA(dim=asked.dim), None
+    baskets = datasets.load(asked.file) if datasets.is_built_in(asked.file) else omba.read_baskets(asked.file)
+    model, start = OMBA(dim=asked.dim), None
     for date in asked.dates.split(","):
         for window in baskets.between(start, date).windows("1d"):
             model.partial_fit(window)
@@ -106,6 +127,7 @@ def main() -> None:
         )
         print(f"{date}: {before.n:,} baskets learned, {after.n:,} judge")
         print("  lines that hold:", lines(model, given, after))
+        print("  adding:", adding(given, after))
         for name, one in zip(("best", "often", "rare"), covered(given, before, after), strict=True):
             above = 1 - one.inside - one.below
             print(

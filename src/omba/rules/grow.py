@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from omba.rules.addition import member_cosines, pair_lifts
 from omba.rules.candidates import Candidates
 from omba.rules.counts import Counts
 from omba.rules.evidence import Evidence, PartialEvidence, Rows, TripleEvidence
@@ -224,19 +225,12 @@ def _forecast(
     The forecast m for the strongest pair stands for `PRIOR` baskets of the larger set: with E together by chance and
     `count` seen, the lift to expect is (PRIOR + count) / (PRIOR / m + E).
     """
-    vectors = np.ascontiguousarray(given.vectors, np.float32)
-    members = [antecedents[:, k] for k in range(antecedents.shape[1])]
-    near = [cosines(vectors, member, consequent) for member in members]
+    near = member_cosines(given, antecedents, consequent)
     similarity = np.min(near, axis=0)
     if given.forecast is None:
         unknown = np.full(len(count), np.nan)
         return similarity, (unknown, unknown, unknown)
-    pairs = np.array(
-        [
-            given.expect(member, consequent, cosine, given.evidence.pairs(member, consequent))[0]
-            for member, cosine in zip(members, near, strict=True)
-        ]
-    )
+    pairs = pair_lifts(given, antecedents, consequent, near)
     n_b, baskets = given.counts[consequent], (PRIOR + count).astype(np.float64)
     lift = baskets / (PRIOR / np.maximum(pairs.max(axis=0), 1e-9) + n_a * n_b / given.n_baskets)
     sets, exact = np.column_stack([antecedents, consequent]), isinstance(given.evidence, Counts)

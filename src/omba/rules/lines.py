@@ -3,7 +3,8 @@
 Between families a rule is told once, by its best pair of products; and a family has one line in a list of everything,
 the best it is in; a product without variants has two at most, since what goes with everything would otherwise
 fill a page as variants do. Best is, unless something else is asked for, what is likeliest to hold in the next period;
-by the low end of the lift alone a line would go to a product that is sold no more. Whoever asks for a product, a
+by the low end of the lift alone a line would go to a product that is sold no more. A rule of several products has a
+line only where it adds something to the pairs in it (`addition.py`). Whoever asks for a product, a
 category or a word wants to see what there is, and gets a line for each pair of families.
 """
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from omba.assortment.families import Families
 from omba.baskets import Label
+from omba.rules.addition import adds
 from omba.rules.candidates import Candidates
 from omba.rules.catalogue import Catalogue
 from omba.rules.filter import Filter
@@ -51,6 +53,16 @@ def groups_of(rules: Rules, families: Families) -> list[Groups]:
 def is_narrow(where: Filter) -> bool:
     """Whether a filter asks for certain products, all of whose lines are then wanted."""
     return bool(where.product or where.antecedent or where.consequent or where.category or where.text)
+
+
+def is_broad(where: Filter) -> bool:
+    """Whether it is left to us what rules are of: neither certain products are asked for, nor larger sets of them."""
+    return not is_narrow(where) and where.length is None and where.minimum.get("length", 2) <= 2
+
+
+def add_enough(given: MiningInput, rules: Candidates) -> NDArray[np.bool_]:
+    """Whether each rule may have a line, by what it adds to the pairs in it."""
+    return adds(given, rules.antecedents, rules.consequent, rules.expected)
 
 
 class Lines:
@@ -173,6 +185,7 @@ def pick_lines(
     groups = np.concatenate(sides)
     ordered = np.sort(groups, axis=1)
     between = (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
+    between &= np.concatenate([add_enough(given, part) for part in parts])
     order = best_places(given, parts, column)
     order = order[between[order]][:pool]
     blocks = (groups[order[first : first + AT_ONCE]].tolist() for first in range(0, len(order), AT_ONCE))

@@ -10,13 +10,15 @@ import logging
 from dataclasses import replace
 from typing import Unpack, cast
 
+import numpy as np
+
 from omba.errors import SettingError, UnknownError, nearest
 from omba.rules.between import EDGES, Asked, mine_lines
 from omba.rules.candidates import Candidates, candidates
 from omba.rules.filter import Filter
 from omba.rules.grow import grow
 from omba.rules.hashing import Hashing, HashingOptions
-from omba.rules.lines import LINED, by_hundreds, lines_between, picked_by
+from omba.rules.lines import LINED, add_enough, by_hundreds, is_broad, lines_between, picked_by
 from omba.rules.measures import MEASURES
 from omba.rules.mining_input import POOL, MiningInput
 from omba.rules.nearest import MIN_COUNT
@@ -91,6 +93,8 @@ def mine(
                 edges = candidates(given, free, column, min(around, scope.pairs), min(pool, scope.pairs), hashing)
             larger = grow(given, edges.best(given, column, EDGES), antecedents, false, pool)
             larger = [rules.best(given, column, pool) for rules in larger]
+            if where.families == "between" and given.catalogue.families and is_broad(where):
+                larger = [rules.take(np.flatnonzero(add_enough(given, rules))) for rules in larger]
         rules = build_table(given, [found, *larger], chosen, column).where(where)
         if where.families == "between":
             # Only the pool is sure to be the best there is: behind it stand pairs that were near by chance.

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from omba.assortment.families import Families
 from omba.assortment.relations import RELATIONS
 from omba.rules import MEASURES, Filter, Rules
+from omba.rules.addition import adds
 from omba.rules.candidates import Candidates
 from omba.rules.filter import within
-from omba.rules.lines import Groups, by_hundreds, choose_lines, groups_of, is_narrow, picked_by
+from omba.rules.lines import Groups, by_hundreds, choose_lines, groups_of, is_broad, is_narrow, picked_by
 from omba.rules.nearest import MIN_COUNT
 from omba.rules.order import rank_numbers
 from omba.rules.rule_columns import RISING
@@ -179,6 +180,8 @@ class RuleSearch:
         every = np.concatenate([inside, len(self.rule_index) + np.arange(len(mine))])
         if where.families == "between" and self.families is not None:
             rows = first(self._pick_numbers(where, column, numbers, inside, pairs), LINES)
+            if is_broad(where):
+                rows = rows[~np.isin(every[rows], self._adding_little)]
             rows = rows[self._lines(every[rows], left, right, is_narrow(where))]
             shown = np.argsort(numbers[rows], kind="stable")
             rows = rows[by_hundreds(shown) if falling else shown]
@@ -190,6 +193,22 @@ class RuleSearch:
         """The families of the products, None where there are none."""
         families = self.given.catalogue.families
         return families if families is not None and len(families) else None
+
+    @cached_property
+    def _adding_little(self) -> Longs:
+        """The kept rules of several products that say too little beyond the pairs in them, by their places."""
+        rows, expected = self.rule_index.table.catalogue.rows, self.rule_index.table.column("expected_lift")
+        of_size: dict[int, list[tuple[int, list[int]]]] = {}
+        for place, (antecedents, consequents) in enumerate(self.rule_index.sides):
+            if len(antecedents) > 1 == len(consequents):
+                of_size.setdefault(len(antecedents), []).append(
+                    (place, [rows[label] for label in (*antecedents, *consequents)])
+                )
+        little = [np.empty(0, np.int64)]
+        for found in of_size.values():
+            places, sets = np.array([place for place, _ in found]), np.array([each for _, each in found])
+            little.append(places[~adds(self.given, sets[:, :-1], sets[:, -1], expected[places])])
+        return np.concatenate(little)
 
     @cached_property
     def _kept_groups(self) -> list[Groups]:
