@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+from time import sleep
 
 import numpy as np
 import pytest
@@ -131,8 +132,9 @@ def test_a_history_by_baskets_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("spare", [True, False])
-def test_an_entry_written_beside_learning_is_the_one_written_before_it_goes_on(baskets, tmp_path, monkeypatch, spare):
-    monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: spare)
+def test_with_a_second_processor_a_history_is_the_same(baskets, tmp_path, monkeypatch, spare):
+    for module in ("forked", "keeper"):
+        monkeypatch.setattr(f"omba.live.{module}.has_spare_processor", lambda: spare)
     learned(baskets, Keeper(tmp_path / "beside", "month", beside=True))
     learned(baskets, Keeper(tmp_path / "before", "month"))
 
@@ -145,46 +147,43 @@ def test_an_entry_written_beside_learning_is_the_one_written_before_it_goes_on(b
         assert one.rules.equals(other.rules)
 
 
-def test_a_model_that_is_due_on_the_way_is_saved_by_the_process_that_writes_its_entry(baskets, tmp_path, monkeypatch):
+def test_a_model_is_never_saved_by_two_processes_at_a_time(baskets, tmp_path, monkeypatch):
     monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
     monkeypatch.setattr("omba.live.keeper.SHARE", 0)
-    keeper, save, here, saved = Keeper(tmp_path, "month", beside=True), ModelFolder.save, os.getpid(), []
+    keeper, save, saving = Keeper(tmp_path / "model", "month", beside=True), ModelFolder.save, tmp_path / "saving"
 
-    def note(folder, model):
-        saved.append(os.getpid() == here)
+    def save_slowly(folder, model):
+        # A second one that begins meanwhile finds the mark there, and fails.
+        saving.touch(exist_ok=False)
+        sleep(0.2)
         save(folder, model)
+        saving.unlink()
 
-    monkeypatch.setattr(ModelFolder, "save", note)
-    model = omba.OMBA(dim=8, epochs=1)
-    for window in baskets.windows("1d"):
-        keeper.learn(model, window)
-    keeper._entry.wait()
-    # The first tells how long saving takes; those of later months are by other processes.
-    assert saved == [True]
-    assert keeper.folder.load().n_baskets == keeper.folder.history.entries[-1].n_baskets > 0
+    monkeypatch.setattr(ModelFolder, "save", save_slowly)
+    model = learned(baskets, keeper)
+    assert omba.OMBA.load(tmp_path / "model").n_baskets == model.n_baskets
 
 
-def test_what_goes_wrong_with_an_entry_beside_learning_is_told(baskets, tmp_path, monkeypatch):
+def test_what_goes_wrong_with_a_fork_is_told(monkeypatch):
     monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
-    keeper, told = Keeper(tmp_path, "month", beside=True), []
+    work, told = ForkedWork("the model is saved again"), []
 
-    def fail(*_):
+    def fail():
         raise SnapshotError("the disk is full")
 
-    monkeypatch.setattr(Keeper, "record", fail)
+    work.begin(fail)
     with pytest.raises(SnapshotError, match="the disk is full"):
-        learned(baskets, keeper)
+        work.wait()
 
-    work = ForkedWork("an entry of the history is missing")
     monkeypatch.setattr("omba.live.forked.log.warning", lambda sentence, *parts: told.append(sentence % parts))
     work.begin(lambda: os.kill(os.getpid(), signal.SIGKILL))
     assert not work.wait()
-    assert told == ["an entry of the history is missing: the process that wrote it ended (signal 9)"]
+    assert told == ["the model is saved again: the process that wrote it ended (signal 9)"]
 
 
 def test_what_is_logged_beside_learning_is_logged_once_it_is_waited_for(monkeypatch, caplog):
     monkeypatch.setattr("omba.live.forked.has_spare_processor", lambda: True)
-    work = ForkedWork("an entry of the history is missing")
+    work = ForkedWork("the model is saved again")
     work.begin(lambda: logging.getLogger("omba").warning("an old entry cannot be read"))
     assert not caplog.messages
     work.wait()

@@ -1,9 +1,8 @@
-"""Forked work: what only reads a state is done in a fork of this process, while this one goes on to change it.
+"""Forked work: what only reads a state is done in a fork of this process, while this one goes on.
 
-A fork sees the state as it was when it began, and costs memory only for what is changed meanwhile. So an entry of the
-history is mined and written by another processor while the next windows are learned, and at the end the model is saved
-by one while its rules are mined. Where there is no second processor, or no fork that may be trusted (other systems than
-Linux), the work is done at once.
+A fork sees the state as it was when it began, and costs memory, and a fault of a page, only for what is changed
+meanwhile. So a learned model is saved by another processor while its rules are mined. Where there is no second
+processor, or no fork that may be trusted (other systems than Linux), the work is done at once.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class ForkedWork:
     Parameters
     ----------
     loss
-        What it means if the process that did it ends on the way, in words: "an entry of the history is missing".
+        What it means if the process that did it ends on the way, in words: "the model is saved again".
     """
 
     def __init__(self, loss: str) -> None:

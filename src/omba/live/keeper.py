@@ -51,18 +51,15 @@ class Keeper:
     fresh
         Whether the model takes the place of what the folder held. The old one goes once the new one is first saved.
     beside
-        Whether a second processor, if there is one, takes its part: it learns too, which changes no bit, writes entries
-        on the way while learning goes on, and saves the model at the end while its rules are mined.
+        Whether a second processor, if there is one, takes its part: it learns too, which changes no bit, and saves the
+        model at the end while its rules are mined.
     """
 
     def __init__(
         self, folder: str | PathLike[str], every: str | None = "month", fresh: bool = False, beside: bool = False
     ) -> None:
         self.folder, self.fresh, self.rules, self.beside = ModelFolder(folder), fresh, CurrentRules(), beside
-        self._entry = ForkedWork("an entry of the history is missing")
         self._saved, self._took = -np.inf, 0.0
-        self._begun = -1
-        """Baskets that were learned when the last entry was begun beside."""
         self.every = None if every is None else Every.parse(every)
         if self.every is not None and self.every.unit == "baskets":
             raise InputError(f"a history of every {every!r} is not known: give a span of time, such as 'month' or '7d'")
@@ -95,47 +92,24 @@ class Keeper:
         if last and self.beside and not self.fresh:
             self._save_beside(model, tick)
             return
-        self._entry.wait()
-        beside, begin = self.beside and not last, monotonic()
-        due = last or begin - self._saved > SHARE * self._took
-        if due and not (beside and self._took):
+        begin = monotonic()
+        if last or begin - self._saved > SHARE * self._took:
             self.folder.save(model)
             self._saved = monotonic()
-            self._took, due = self._saved - begin, False
+            self._took = self._saved - begin
         if self.fresh:
             self.folder.clear_past()
             self.fresh = False
-        if not beside and self.every is not None:
+        if self.every is not None:
             self.record(model, tick, last)
-        elif beside:
-            self._begin_entry(model, tick, due)
-
-    def _begin_entry(self, model: OMBA, tick: int, save: bool) -> None:
-        """Have another processor leave an entry of the history, and save the model first where that is due too."""
-        assert self.every is not None
-        self._begun = model.n_baskets
-        if save:
-            self._saved = monotonic()
-
-        def work() -> None:
-            if save:
-                self.folder.save(model)
-            self.record(model, tick)
-
-        self._entry.begin(work)
 
     def _save_beside(self, model: OMBA, tick: int) -> None:
-        """Save the model while its rules are mined and its map is drawn; its entry is written once it is saved, after
-        the one before."""
+        """Save the model while its rules are mined and its map is drawn; its entry is written once it is saved."""
         saving = ForkedWork("the model is saved again")
         saving.begin(lambda: self.folder.save(model))
-        if self._begun == model.n_baskets:
-            # Whether this one has anything to tell is known once the one before is written.
-            self._entry.wait()
         made = None if self.every is None else self._mine(model, last=True)
         if not saving.wait():
             self.folder.save(model)
-        self._entry.wait()
         self._write(model, tick, made)
 
     def _mine(self, model: OMBA, last: bool) -> tuple[Rules, NDArray[np.floating] | None] | None:
