@@ -20,6 +20,12 @@ from omba.settings import SETTINGS
 SMALL = {"dim": 12, "epochs": 2, "pairs": 10_000}
 
 
+@pytest.fixture(autouse=True)
+def come_of_age(monkeypatch):
+    """Small models come of age in these tests, too: on the way targets begin to share their negatives."""
+    monkeypatch.setattr("omba.model.omba.YOUNG", 150)
+
+
 def world(n=400, users=20, seed=0, prices=True, first_day=0):
     """Baskets in which products 2k and 2k+1 go together, over some days."""
     rng = np.random.default_rng(seed)
@@ -49,6 +55,21 @@ def test_products_bought_together_end_up_nearest(kind):
     model = kind(dim=16, **rate).fit(world(1000))
     hits = sum(model.similar(f"p{i}", 1)[0][0] == f"p{i ^ 1}" for i in range(20))
     assert hits >= 18
+
+
+def test_each_target_has_negatives_of_its_own_until_a_model_comes_of_age(monkeypatch):
+    first, second, *_ = world().windows("1d")
+
+    def learned(age, *windows):
+        monkeypatch.setattr("omba.model.omba.YOUNG", age)
+        model = omba.OMBA(**SMALL)
+        for window in windows:
+            model.partial_fit(window)
+        return model
+
+    assert same(learned(len(first), first), learned(10_000, first))
+    assert not same(learned(0, first), learned(10_000, first))
+    assert not same(learned(len(first), first, second), learned(10_000, first, second))
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -27,7 +27,11 @@ from omba.spark.window import LocalWindow, SparkWindow, collect, lines
 from sparks import on_spark, same
 
 
-def test_executors_learn_the_same_bytes_as_the_same_parts_here(session: Any, tmp_path: Path) -> None:
+def test_executors_learn_the_same_bytes_as_the_same_parts_here(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On the way targets begin to share their negatives.
+    monkeypatch.setattr("omba.model.omba.YOUNG", 100)
     world = omba.datasets.synthetic(baskets=200, products=200, users=60, days=3).baskets
     here = spark.OMBA(partitions=3, dim=24).fit(world)
     there = spark.OMBA(partitions=3, dim=24).fit(on_spark(session, world))

@@ -1,7 +1,8 @@
-"""Effort: how many baskets of a window are made into queries, by which the weights of the clues are fitted.
+"""Effort: what is spent on a basket, more while a model is young.
 
-Weights that nobody has fitted yet learn from many baskets; once they stand, a few of each window are enough to follow a
-model that matures. So what the queries cost stays a small part of what the passes over the same baskets cost.
+How many baskets of a window are made into queries, by which the weights of the clues are fitted, is told here. Weights
+that nobody has fitted yet learn from many baskets; once they stand, a few of each window are enough to follow a model
+that matures. So what the queries cost stays a small part of what the passes over the same baskets cost.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 YOUNG = 10_000
-"""Baskets learned until the weights stand: a month of Complete Journey."""
+"""Baskets learned until the weights stand: a month of Complete Journey. Until then each target has negatives of its own
+too: there is more to be had from each of few baskets. On a wholesaler's year 92 of the first 100 rules hold a quarter
+later, on average of five dates and three seeds, and 89 where targets share them from the first."""
 ROUND = 3_072
 """Baskets from one round of queries to the next, once the weights stand: asking of each small window a query or two
 would cost more for the asking than for the queries."""

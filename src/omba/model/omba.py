@@ -22,6 +22,7 @@ from omba.model.answers import Answers
 from omba.model.assortment import Assortment
 from omba.model.blas import one_blas_thread
 from omba.model.blend import Blend
+from omba.model.effort import YOUNG
 from omba.model.estimator import Estimator
 from omba.model.evidence import Evidence
 from omba.model.forecast import Forecast
@@ -410,11 +411,11 @@ class OMBA(Estimator, Answers):
         return space.passes(window, self._pace(), rng)
 
     def _pace(self) -> Pace:
-        # Without clues it is the paper's learner, which draws negatives for each product.
+        # Without clues it is the paper's learner, which draws negatives for each product, as a young one does.
         return Pace(
             self.negatives, self.learning_rate, self.tau, self.epochs, self.power,
             self.user_share, self.user_targets, 1 if self.threads <= 2 else max(1, self.threads // len(self.spaces)),
-            together=TOGETHER if self.clues else 1,
+            together=TOGETHER if self.clues and self.n_baskets >= YOUNG else 1,
         )  # fmt: skip
 
     # Keeping.
