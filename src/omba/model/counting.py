@@ -28,6 +28,9 @@ Dense = tuple[Rows, Halves, Rows]
 Places = tuple[Rows, NDArray[np.uint32]]
 """The same numbers, and a count for each three of them (see `dense_triples.py`)."""
 
+HELPER = {"nogil": True, "cache": True, "error_model": "numpy", "forceinline": True}
+"""Helpers that are called in several places are compiled once, and only then inlined: what `inline="always"` copies is
+typed and translated anew in each place."""
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 COUNT = np.uint64((1 << 40) - 1)
 MISSED = np.uint64(40)
@@ -76,7 +79,7 @@ def prefetch(context: Any, array: Any, place: Any) -> Any:
     return types.void(array, place), generate
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def pack(a, b):  # type: ignore[no-untyped-def]
     """The key of a pair, in whatever order its products are given."""
     if a > b:
@@ -84,7 +87,7 @@ def pack(a, b):  # type: ignore[no-untyped-def]
     return (np.uint64(a) << HALF) | np.uint64(b)
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def mix(key):  # type: ignore[no-untyped-def]
     """Bits of the key spread evenly over the word (the finaliser of MurmurHash3, A. Appleby)."""
     key ^= key >> np.uint64(33)
@@ -94,13 +97,13 @@ def mix(key):  # type: ignore[no-untyped-def]
     return key ^ (key >> np.uint64(33))
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def home(slots, key):  # type: ignore[no-untyped-def]
     """Where the search for a key begins; places count words, two a slot."""
     return (((mix(key) >> HALF) * np.uint64(slots)) >> HALF) << ONE
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def locate(table, place, key):  # type: ignore[no-untyped-def]
     """From its home on, the place that holds the key, or the free one where it belongs."""
     while table[place] != key and table[place] != EMPTY:
@@ -110,7 +113,7 @@ def locate(table, place, key):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def check_trace(trace, key, mark):  # type: ignore[no-untyped-def]
     """Whether the key's four bits are set in its block; `mark` sets them."""
     if len(trace) == 0:
@@ -181,8 +184,8 @@ def count_pairs(
     return int(used + count_waiting(keys[:waiting], homes, table, trace, error))
 
 
-@njit(inline="always")
-def count_waiting(keys, homes, table, trace, error):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_waiting(keys: Words, homes: Words, table: Words, trace: Words, error: int) -> int:
     """Add one to each of some pairs, the search for which begins at their homes; how many were new."""
     used = 0
     for i in range(len(keys)):
@@ -455,13 +458,13 @@ def count_sets(offsets: Longs, items: Rows, starts: Longs, sets: Rows, marks: Lo
                     counts[s] += 1
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def pack_triple(a, b, c):  # type: ignore[no-untyped-def]
     """The key of a triple of rows below 2²¹, the lowest first."""
     return (np.uint64(a) << np.uint64(42)) | (np.uint64(b) << TRIPLE) | np.uint64(c)
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def spread(two, step):  # type: ignore[no-untyped-def]
     """The hash of a triple: its lower two rows, packed and mixed, and `STEP` for each of the third.
 
@@ -470,19 +473,19 @@ def spread(two, step):  # type: ignore[no-untyped-def]
     return mix(two) + step
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def home_of(slots, hashed):  # type: ignore[no-untyped-def]
     """Where the search for a triple begins, by its hash: at the first of four slots that make a cache line."""
     return (((hashed >> HALF) * np.uint64(slots // FOUR)) >> HALF) << np.uint64(3)
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def word_of(marks, hashed):  # type: ignore[no-untyped-def]
     """Where the marks of a triple stand, by its hash."""
     return ((hashed >> HALF) * np.uint64(len(marks))) >> HALF
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def check_mark(marks, hashed, mark):  # type: ignore[no-untyped-def]
     """Whether a triple may be in the table, by two bits of a word: far less memory than the table; `mark` sets them."""
     word = word_of(marks, hashed)
@@ -513,7 +516,7 @@ def find_closeness(pairs: Words, counts: Longs, own: Rows, close: Steps) -> None
             close[b * (b - 1) // 2 + a] = NEAREST + np.int64(both - 0.5 * (own[a] + own[b]))
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def worth_of(promise, met, times):  # type: ignore[no-untyped-def]
     """The baskets to expect of a triple, by what its pairs promise and by what was met."""
     return max(promise * (met + SHAPE) / (promise + SHAPE), promise / times)
@@ -596,6 +599,18 @@ def look_together(basket, roots, pairs, let_go, least, homes, close, at):  # typ
     return at
 
 
+@njit(inline="always")
+def put_in_order(values, first, after, value):  # type: ignore[no-untyped-def]
+    """Put a value where it belongs among those that stand in order from `first` up to `after`.
+
+    Of the few products of a basket that is quicker than a sort, which besides takes a second to compile.
+    """
+    while after > first and values[after - 1] > value:
+        values[after] = values[after - 1]
+        after -= 1
+    values[after] = value
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def choose_partnered(
     offsets: Longs, items: Rows, largest: int, most: int, number: int, pairs: Words, sizes: Longs,
@@ -621,7 +636,8 @@ def choose_partnered(
         if n > width:
             draw(basket, drawn, np.uint64(number + b))
             basket, n = drawn, width
-        first[:n] = second[:n] = 0
+        for i in range(n):
+            first[i] = second[i] = 0
         for i in range(n - 1):
             for j in range(i + 1, n):
                 homes[j] = home(slots, pack(basket[i], basket[j]))
@@ -632,9 +648,14 @@ def choose_partnered(
                 for x in (i, j):
                     second[x] = max(second[x], min(first[x], met))
                     first[x] = max(first[x], met)
-        enough = np.sort(second[:n])[n - largest]
+        # The most frequent partners are told by now.
+        for i in range(n):
+            put_in_order(first, 0, i, second[i])
+        enough, equal = first[n - largest], largest
+        for i in range(n):
+            equal -= second[i] > enough
         # Of those that are equal the first: they were met earlier, and are met more often.
-        equal, i = largest - np.count_nonzero(second[:n] > enough), 0
+        i = 0
         for at in range(start, offsets[b + 1]):
             kept[at] = i < n and items[at] == basket[i]
             if kept[at]:
@@ -679,25 +700,26 @@ def count_triples(
     held = len(pairs) // 2
     # Baskets whose pairs are looked up together, each in order; those of best sellers alone need none.
     group, ends = np.empty(GROUP + largest, np.int32), np.empty(GROUP + 1, np.int64)
-    paired = np.zeros(GROUP, np.bool_)
+    paired = np.empty(GROUP, np.bool_)
     width = GROUP + largest * (largest - 1) // 2
     homes, close = np.empty(width, np.uint64), np.ones(width)
     # Of a basket: the numbers of its best sellers, and the places of other products.
-    sellers, seller = np.empty(largest, np.int64), np.zeros(largest, np.bool_)
+    sellers, seller = np.empty(largest, np.int64), np.empty(largest, np.bool_)
     steps, roots = np.empty(largest, np.uint64), np.empty(largest)
     # Of one product of it: the products behind it that it was met with often enough, how close, and those among them
     # that are no best sellers.
     partners, others, behind = np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
     block = GROUP + largest * largest // 2
     keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
-    doubt_keys, doubts, met, doubtful = np.empty(block, np.uint64), np.empty(block, np.uint64), 0, 0
+    doubt_keys, doubts, met, doubtful = np.empty(block, np.uint64), np.empty(block, np.uint64), np.int64(0), np.int64(0)
     while place[0] < len(offsets) - 1:
         taken, pairs_taken, ends[0] = 0, 0, 0
         while place[0] + taken < len(offsets) - 1 and pairs_taken < GROUP and ends[taken] < GROUP and taken < GROUP:
             basket = items[offsets[place[0] + taken] : offsets[place[0] + taken + 1]]
             size, begin = len(basket), ends[taken]
             ends[taken + 1] = begin + size
-            group[begin : begin + size] = np.sort(basket)
+            for i in range(size):
+                put_in_order(group, begin, begin + i, basket[i])
             taken += 1
             rest = size
             for i in range(begin, begin + size):
@@ -727,7 +749,7 @@ def count_triples(
             possible = size * (size - 1) * (size - 2) // 6
             if whole and used + met + doubtful + possible > free:
                 used += count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed)
-                met = doubtful = 0
+                met = doubtful = np.int64(0)
                 if used + possible > free:
                     return int(used)
             for i in range(size):
@@ -740,7 +762,7 @@ def count_triples(
                 possible = (size - 1 - i) * (size - 2 - i) // 2
                 if met + doubtful >= GROUP or used + met + doubtful + possible > free:
                     used += count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed)
-                    met = doubtful = 0
+                    met = doubtful = np.int64(0)
                     if used + possible > free:
                         place[1] = i
                         return int(used)
@@ -768,15 +790,19 @@ def count_triples(
                         met += promise >= enough
                         doubtful += promise < enough
             if some > 2:
-                told[place[2] : place[2] + some] = np.sort(sellers[:some])
+                for i in range(some):
+                    put_in_order(told, place[2], place[2] + i, sellers[i])
                 sizes[place[3]] = some
                 place[2], place[3] = place[2] + some, place[3] + 1
             place[0], place[1] = place[0] + 1, 0
     return int(used + count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed))
 
 
-@njit(inline="always")
-def count_noted(keys, hashed, met, doubt_keys, doubts, doubtful, table, marks, missed):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_noted(
+    keys: Words, hashed: Words, met: int, doubt_keys: Words, doubts: Words, doubtful: int, table: Words, marks: Words,
+    missed: np.uint64,
+) -> int:  # fmt: skip
     """Count triples that may come in (`met` keys and their hashes), and of those that may not the ones that are there;
     how many came in. There is room behind the former for the latter."""
     slots, used, sure = len(table) // 2, 0, met
@@ -921,13 +947,13 @@ def drop_triples(
     return kept
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def hash_of(key):  # type: ignore[no-untyped-def]
     """The hash of a packed triple."""
     return spread(key >> TRIPLE, (key & LAST) * STEP)
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def put_triple(key, value, table, marks):  # type: ignore[no-untyped-def]
     """Put a triple that is not there yet into a table with room for it."""
     hashed = hash_of(key)
