@@ -313,7 +313,7 @@ def find_cosines(rows: Ints, vectors: Floats, pull: Floats, scores: Floats) -> N
             scores[k, r] *= inverse
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def gather(
     offsets: Longs,
     context: Ints,
@@ -387,7 +387,7 @@ def find_among(rows: Ints, offsets: Longs, items: Ints, products: int) -> NDArra
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def hide(
     offsets: Longs, items: Ints, chosen: Longs, negatives: int, state: State
 ) -> tuple[Longs, Ints, NDArray[np.int32]]:
@@ -405,8 +405,11 @@ def hide(
         first, after = offsets[chosen[q]], offsets[chosen[q] + 1]
         hidden = first + np.int64(next_random(state) % np.uint64(after - first))
         candidates[q, 0] = items[hidden]
-        context[starts[q] : starts[q] + hidden - first] = items[first:hidden]
-        context[starts[q] + hidden - first : starts[q + 1]] = items[hidden + 1 : after]
+        at = starts[q]
+        for i in range(first, after):
+            if i != hidden:
+                context[at] = items[i]
+                at += 1
         for r in range(negatives):
             for _ in range(10):
                 negative = items[np.int64(next_random(state) % np.uint64(items.shape[0]))]

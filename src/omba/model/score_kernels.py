@@ -96,6 +96,15 @@ def log_likelihood(features: Floats, weights: Doubles, log_weights: Doubles, sha
 
 
 @njit(**HOT)
+def add_products(rows: Doubles, sums: Doubles) -> None:
+    """Add to sums what every two columns of rows have in common, Σ x xᵀ."""
+    products = np.dot(rows.T, rows)
+    for k in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            sums[k, j] += products[k, j]
+
+
+@njit(**HOT)
 def sum_up(
     features: Floats,
     columns: Longs,
@@ -133,10 +142,10 @@ def sum_up(
                 for k in range(n):
                     gradient[k] += shares[q, c] * (features[q, c, columns[k]] - mean[k])
         if at >= ROWS:
-            hessian += np.dot(rows[:at].T, rows[:at])
+            add_products(rows[:at], hessian)
             at = 0
     if at > 0:
-        hessian += np.dot(rows[:at].T, rows[:at])
+        add_products(rows[:at], hessian)
     return worth
 
 
@@ -193,7 +202,10 @@ def fit_network(
         queries = min(batch, order.shape[0] - start)
         size = queries * candidates
         for q in range(queries):
-            rows[q * candidates : (q + 1) * candidates] = clues[order[start + q]]
+            asked, at = clues[order[start + q]], q * candidates
+            for c in range(candidates):
+                for k in range(n):
+                    rows[at + c, k] = asked[c, k]
         np.dot(rows[:size], weights[:n], hidden[:size])
         lower[:] = F32(0.0)
         for q in range(queries):
