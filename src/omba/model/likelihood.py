@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
+HELPER = {"nogil": True, "cache": True, "error_model": "numpy", "forceinline": True}
+"""Helpers that are called in several places are compiled once, and only then inlined: what `inline="always"` copies is
+typed and translated anew in each place."""
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 LOG_COMMON = math.log(1000.0)
 """The count of the rarer product at which popularity neither raises nor lowers the link, as a logarithm."""
@@ -74,7 +77,7 @@ FEW = 30.0
 """Up to this mean, quantiles of a count are summed up term by term; beyond it the count is nearly continuous."""
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def cell(knots, cosine):  # type: ignore[no-untyped-def]
     """The knot at or before the cosine, and the share of the way to the next."""
     c = min(max(cosine, knots[0]), knots[-1])
@@ -84,7 +87,7 @@ def cell(knots, cosine):  # type: ignore[no-untyped-def]
     return j, (c - knots[j]) / (knots[j + 1] - knots[j])
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def logistic(x):  # type: ignore[no-untyped-def]
     return 1.0 / (1.0 + math.exp(-x))
 
@@ -96,14 +99,14 @@ def trust(doubt, n_a, n_b):  # type: ignore[no-untyped-def]
     return rarer / (rarer + doubt)
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def drifts(theta, size, log_mean):  # type: ignore[no-untyped-def]
     """The relative variance by which lifts of this size change from one period to the next."""
     j, f = cell(LEVELS, log_mean)
     return math.exp(theta[2 * size + 7 + j] * (1 - f) + theta[2 * size + 8 + j] * f)
 
 
-@njit(inline="always")
+@njit(nogil=True, cache=True, error_model="numpy")
 def log_rising_factorial(t, y):  # type: ignore[no-untyped-def]
     """log Γ(t + y) − log Γ(t) and its derivative by t.
 
@@ -141,7 +144,7 @@ def slope_series(x):  # type: ignore[no-untyped-def]
     return -0.5 / x - square * (1.0 / 12.0 - square * (1.0 / 120.0 - square / 252.0))
 
 
-@njit(inline="always")
+@njit(nogil=True, cache=True, error_model="numpy")
 def rising_table(t):  # type: ignore[no-untyped-def]
     """What `log_rising_factorial` returns for the counts below `KNOWN`, a line each: most counts are small."""
     table = np.zeros((KNOWN, 2))
@@ -151,7 +154,7 @@ def rising_table(t):  # type: ignore[no-untyped-def]
     return table
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def weigh(n_ab, k, log_k, mu, log_mu, rising):  # type: ignore[no-untyped-def]
     """Log-likelihood of a past count under a gamma prior, but for terms all priors share, and its slopes.
 
@@ -179,7 +182,7 @@ def exponents(theta, size):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def lift(theta, size, numbers, knots, cosine, n_ab, n_a, n_b, n):  # type: ignore[no-untyped-def]
     """Mean of a pair's lift, its relative variance without drift, and what the slopes of both depend on.
 
@@ -314,7 +317,7 @@ def mirror(squares):  # type: ignore[no-untyped-def]
             squares[x, y] = squares[y, x]
 
 
-@njit(inline="always")
+@njit(**HELPER)
 def count_lift(prior, numbers, n_ab, chance, log_chance):  # type: ignore[no-untyped-def]
     """Mean and relative variance of a pair's lift by counts alone, under a prior of two parts as in `lift`.
 
