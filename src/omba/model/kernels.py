@@ -271,7 +271,7 @@ def draw_ahead(
         prefetch(squares, drawn[r])
 
 
-@njit(**HELPER)
+@njit(inline="always")
 def learn_basket(
     products: Ints,
     g: Floats,
@@ -355,7 +355,7 @@ def learn_basket(
             back[i] = slope * user_row[i]
         draw_ahead(user_keep, user_other, state, user_vectors, user_squares, others, apart)
         lean(others, user, context, user_vectors, apart, back)
-        release(others, apart, 1, user_vectors, user_squares, rate, adagrad)
+        release(others, apart, np.int64(1), user_vectors, user_squares, rate, adagrad)
         for i in range(width):
             context[i] *= slope
         step(user_row, user_sums, context, F32(1.0), rate, adagrad)
@@ -399,7 +399,8 @@ def learn_baskets(
     lines, contexts = np.zeros((5, width), F32), np.empty((longest, width), F32)
     # One place more, for a user's rivals.
     drawn, pushes = np.empty((places + 1, negatives), np.int64), np.empty((places + 1, negatives, width), F32)
-    uses, place = np.zeros(places, np.int64), 0
+    # Numbers of one type, or helpers would be compiled once more for a number that is known.
+    uses, place = np.zeros(places, np.int64), np.int64(0)
     for k in range(places):
         draw_ahead(keep, other, state, vectors, squares, drawn[k], pushes[k])
     for b in order:
