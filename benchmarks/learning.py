@@ -30,7 +30,7 @@ from omba.baselines import make
 from omba.baskets import Baskets
 from omba.evaluation.metrics import mrr, ranks
 from omba.evaluation.retrieval import Task, queries
-from omba.model import evidence, forecast, hidden_products, oracle, questions, sets, space, triples
+from omba.model import evidence, forecast, hidden_products, oracle, questions, sets, space
 from rules import write_codes
 
 LIKE_GENSIM: dict[str, Any] = {"negatives": 3, "epochs": 1, "clues": False, "categories": False, "memory": 0}
@@ -49,7 +49,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "forecast": [(forecast.Forecast, "hold"), (forecast.Forecast, "follow")],
     "clues of a score": [(hidden_products.HiddenProducts, "describe"), (omba.OMBA, "_weigh_clues")],
     "questions over the catalogue": [(questions.Questions, name) for name in ("_complete", "_next", "_judge")],
-    "sets": [(triples.Triples, "_count"), (sets.Sets, "_watch"), (sets.Sets, "look")],
+    "sets": [(sets.Sets, "update"), (sets.Sets, "look")],
     "reading a window into rows": [(omba.OMBA, "_read")],
     "evidence": [(evidence.Evidence, "update")],
     "sales and users' memory": [(space.Space, "count_sold"), (space.Space, "remember"), (omba.OMBA, "_count_weeks")],

@@ -146,7 +146,7 @@ class OMBA(Estimator, Answers):
         self.evidence = Evidence(self.pairs)
         self.forecast = Forecast(self.seed)
         self._sets = Sets(self.pairs)
-        self._counting: tuple[Crew, list[WorkItem]] | None = None
+        self._counting: tuple[Crew, WorkItem] | None = None
         self.seasons = Seasons()
         self.weekly_sales = WeeklySales()
         self.descriptions = Descriptions()
@@ -179,7 +179,7 @@ class OMBA(Estimator, Answers):
     def _finish(self) -> None:
         if self._counting is not None:
             workers, triples = self._counting
-            workers.finish(triples)
+            workers.finish([triples])
             self._counting = None
 
     # Learning.
@@ -374,7 +374,7 @@ class OMBA(Estimator, Answers):
             jobs.insert(1, partial(self.forecast.follow, window.offsets, window.items))
         if self.threads == 1:
             self._finish()
-            run([*jobs, partial(self._count, window), *self._triples(window)], 1)
+            run([*jobs, partial(self._count, window), partial(self._count_triples, window)], 1)
         else:
             self._run_beside(jobs, window)
         if not np.isfinite(self.product_vectors[window.items[:64]]).all():
@@ -382,19 +382,16 @@ class OMBA(Estimator, Answers):
 
     def _run_beside(self, jobs: list[Job], window: WindowRows) -> None:
         """Do all jobs, and count the window beside them; its triples, which are counted by the pairs of this window and
-        not of the next one, come last, a part at a time, and may go on beside the next window."""
+        not of the next one, come last, and may go on beside the next window."""
         workers = crew(self.threads)
         if self._counting is not None and self._counting[0] is not workers:
             self._finish()
-        before = [] if self._counting is None else self._counting[1]
-        pairs = WorkItem(partial(self._count, window), before[-1:])
-        triples = [pairs]
-        for job in self._triples(window):
-            triples.append(WorkItem(job, triples[-1:], short=True))
-        self._counting = workers, triples[1:]
+        before = [] if self._counting is None else [self._counting[1]]
+        pairs = WorkItem(partial(self._count, window), before)
+        triples = WorkItem(partial(self._count_triples, window), [pairs])
+        self._counting = workers, triples
         others = [WorkItem(job) for job in jobs]
-        workers.add([pairs, *others, *triples[1:]], urgent=True)
-        workers.hurry(before)
+        workers.add([pairs, *others, triples], urgent=True)
         workers.finish([*others, *before, pairs])
 
     def _count(self, window: WindowRows) -> None:
@@ -402,9 +399,8 @@ class OMBA(Estimator, Answers):
         if self.clock is Clock.DATETIME:
             self.seasons.learn(window.offsets, window.items, window.days, len(self.product_rows.vocabulary))
 
-    def _triples(self, window: WindowRows) -> list[Job]:
-        """How the triples of a window are counted, as jobs to be done in turn once its pairs are."""
-        return self._sets.jobs(window.offsets, window.items, self.evidence)
+    def _count_triples(self, window: WindowRows) -> None:
+        self._sets.update(window.offsets, window.items, self.evidence)
 
     def _passes(self, level: int, space: Space, window: WindowRows, rng: np.random.Generator) -> list[Job]:
         """How a counted window is learned, as jobs that are still to be done: the one step in which variants differ."""

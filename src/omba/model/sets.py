@@ -11,7 +11,6 @@ never more than the count of a pair in it,
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +21,6 @@ from omba.model.counting import count_sets
 from omba.model.evidence import Evidence
 from omba.model.likelihood import cosines
 from omba.model.triples import Triples
-from omba.model.workers import Job
 
 Rows = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -56,17 +54,10 @@ class Sets:
 
     def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
         """Count a window, which the evidence has counted already."""
-        for job in self.jobs(offsets, items, evidence):
-            job()
-
-    def jobs(self, offsets: Longs, items: Rows, evidence: Evidence) -> list[Job]:
-        """What `update` does, in parts that are to be done in turn."""
-        watch = [partial(self._watch, offsets, items, evidence)] if len(self.members) else []
-        return [*self.triples.jobs(offsets, items, evidence), *watch]
-
-    def _watch(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
-        """Count a window for the triples on the watch list."""
+        self.triples.update(offsets, items, evidence)
         products = len(evidence.counts)
+        if len(self.members) == 0:
+            return
         starts = np.append(0, np.cumsum(np.bincount(self.members[:, 0], minlength=products)))
         marks = np.full(products, -1, np.int64)
         count_sets(offsets, items, starts, self.members, marks, self.watched)

@@ -16,8 +16,6 @@ more than the count of a pair in it; and it is the truth for every triple that h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,6 @@ from numpy.typing import NDArray
 from omba.model import counting
 from omba.model.dense_triples import DenseTriples, choose_products
 from omba.model.evidence import FIRST_SLOTS, Evidence, empty_table
-from omba.model.workers import Job
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int32]
@@ -45,9 +42,6 @@ LOOKED_AT = 500
 """Products of one basket of which every two are looked up to choose those, at most."""
 EACH = 200
 """A basket of n products has about n³/6 triples; of groceries these are 104 a product, of a wholesaler's thousands."""
-PARTS, PART = 8, 400
-"""Parts of a window at most, and products of one at least, in which its triples are counted: some half a millisecond
-each. Fewer and larger ones leave a thread waiting for another, more cost calls."""
 MOST_ROWS = (1 << 21) - 1
 """Products whose triples can be told apart; those met later are in no triple."""
 PROMISE = 2.0
@@ -128,16 +122,6 @@ class Triples:
 
     def update(self, offsets: Longs, items: Rows, evidence: Evidence) -> None:
         """Count one window, which the evidence has counted already."""
-        for job in self.jobs(offsets, items, evidence):
-            job()
-
-    def jobs(self, offsets: Longs, items: Rows, evidence: Evidence) -> list[Job]:
-        """What `update` does, in parts that are to be done in turn: small enough for whoever has to wait a moment."""
-        chosen, parts = cache(partial(self._choose, offsets, items, evidence)), max(1, min(PARTS, len(items) // PART))
-        return [partial(self._count, chosen, (part, parts), evidence) for part in range(parts)]
-
-    def _choose(self, offsets: Longs, items: Rows, evidence: Evidence) -> tuple[Longs, Rows, int]:
-        """The products of a window's baskets that are counted, and how many of a basket at most."""
         offsets, items = offsets - offsets[0], items[offsets[0] : offsets[-1]]
         if len(items) and int(items.max()) >= MOST_ROWS:
             known = items < MOST_ROWS
@@ -149,14 +133,8 @@ class Triples:
         ):
             self.oversized += oversized
             offsets, items = np.append(0, np.cumsum(few)), items[kept]
-        return offsets, items, largest
-
-    def _count(self, chosen: Callable[[], tuple[Longs, Rows, int]], part: tuple[int, int], evidence: Evidence) -> None:
-        """Count one of so many parts of the baskets of a window."""
-        (offsets, items, largest), (number, parts) = chosen(), part
-        first, last = ((len(offsets) - 1) * end // parts for end in (number, number + 1))
-        offsets, place = offsets[first : last + 1], np.zeros(4, np.int64)
-        numbers, sizes = np.empty(offsets[-1] - offsets[0], np.uint16), np.empty(len(offsets), np.int32)
+        place = np.zeros(4, np.int64)
+        numbers, sizes = np.empty(len(items), np.uint16), np.empty(len(offsets), np.int32)
         while True:
             gate, dense = (self.let_go, PROMISE * self.let_go, evidence.n_baskets), self._dense or NO_TRIPLES
             free = min(self._table_room, int(LOAD * len(self._table) / 2)) - self.n_triples

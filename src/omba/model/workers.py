@@ -25,13 +25,11 @@ class WorkItem:
         What is to be done.
     after
         What must be done before.
-    short
-        Whether it is so short that whoever waits for other work may do it meanwhile.
     """
 
-    def __init__(self, job: Job, after: Sequence[WorkItem] = (), short: bool = False) -> None:
+    def __init__(self, job: Job, after: Sequence[WorkItem] = ()) -> None:
         self.job: Job | None = job
-        self.after, self.short = tuple(after), short
+        self.after = tuple(after)
         self.error: BaseException | None = None
 
     @property
@@ -57,7 +55,7 @@ class Crew:
     """
 
     def __init__(self, helpers: int) -> None:
-        self._helpers, self._pool = helpers, ThreadPoolExecutor(helpers, "omba worker")
+        self._pool = ThreadPoolExecutor(helpers, "omba worker")
         self._waiting: list[WorkItem] = []
         self._running = 0
         self._changed = Condition()
@@ -66,14 +64,8 @@ class Crew:
         """Give out tasks, in the order in which they are to be begun; urgent ones come before all that are waiting."""
         with self._changed:
             self._waiting[:] = [*tasks, *self._waiting] if urgent else [*self._waiting, *tasks]
-        for _ in tasks[: self._helpers]:
+        for _ in tasks:
             self._pool.submit(self._help)
-
-    def hurry(self, tasks: Sequence[WorkItem]) -> None:
-        """Have those of these that nobody has begun come first."""
-        with self._changed:
-            first = [task for task in tasks if task in self._waiting]
-            self._waiting[:] = [*first, *(task for task in self._waiting if task not in first)]
 
     def finish(self, tasks: Sequence[WorkItem]) -> None:
         """Return once these are done; what nobody has begun is done here. If one failed, that is told then."""
@@ -103,12 +95,11 @@ class Crew:
             self._do(task)
 
     def _take_one_of(self, tasks: Sequence[WorkItem]) -> WorkItem | None:
-        """A task that is ready, of these or of what they come after, else a short one; None once all are done."""
+        """A task that is ready, of these or of what they come after; None once all are done."""
         with self._changed:
             while not all(task.done for task in tasks):
                 needed = [*(before for task in tasks for before in task.after), *tasks]
                 task = self._take([task for task in needed if task in self._waiting])
-                task = task or self._take([task for task in self._waiting if task.short])
                 if task is not None:
                     return task
                 self._changed.wait()
@@ -169,7 +160,7 @@ def run(jobs: Sequence[Job], threads: int) -> None:
             job()
         return
     others = [WorkItem(job) for job in jobs[1:]]
-    crew(threads).add(others, urgent=True)
+    crew(threads).add(others)
     try:
         jobs[0]()
     except BaseException:
