@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 YOUNG = 10_000
 """Baskets learned until the weights stand: a month of Complete Journey. Until then each target has negatives of its own
-too: there is more to be had from each of few baskets. On a wholesaler's year 92 of the first 100 rules hold a quarter
+too: there is more to be had from each of few baskets. On a wholesaler's year 93 of the first 100 rules hold a quarter
 later, on average of five dates and three seeds, and 89 where targets share them from the first."""
 ROUND = 3_072
 """Baskets from one round of queries to the next, once the weights stand: asking of each small window a query or two
