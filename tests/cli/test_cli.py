@@ -273,6 +273,18 @@ def test_the_next_baskets_of_a_file_of_customers_come_as_a_table(model, tmp_path
     assert f"for {known} (about" in capsys.readouterr().out
 
 
+def test_what_is_no_list_of_names_is_refused_in_a_sentence(model, tmp_path, capsys):
+    assert run(["rank", "--model", str(model), "--basket", "tea\rmilk"]) == 2
+    assert "is no list of products" in capsys.readouterr().err
+    before = csv.field_size_limit(1_000)
+    try:
+        (tmp_path / "customers.csv").write_text("user\n" + "a" * 2_000 + "\n")
+        assert run(["next", "--model", str(model), "--users", str(tmp_path / "customers.csv")]) == 2
+    finally:
+        csv.field_size_limit(before)
+    assert "is no CSV" in capsys.readouterr().err
+
+
 def test_a_pair_is_explained_in_words_and_in_json(model, capsys):
     (a, b), bridge = WORLD.truth.bridged[0], WORLD.truth.bridges[0]
 

@@ -160,6 +160,18 @@ def test_quoted_values_may_hold_separators_and_ends_of_lines(tmp_path):
     assert [row["product"] for _, _, row in lines.read()] == ["half\nway"]
 
 
+def test_a_file_that_is_no_proper_csv_any_more_is_refused_with_the_place(tmp_path):
+    file = tmp_path / "sales.csv"
+    file.write_text(HEADER + "1,tea,u,2017-01-01,1\n")
+    lines = GrowingFile(file)
+    assert len(lines.read()) == 1
+    with file.open("a", newline="") as stream:
+        stream.write("1,so\rap,u,2017-01-01,1\n")
+
+    with pytest.raises(InputError, match=rf"no proper CSV after byte {len(HEADER) + 21}: look for mixed line ends"):
+        lines.read()
+
+
 def test_baskets_as_over_http_a_line_each(tmp_path):
     file, model = tmp_path / "sales.jsonl", tmp_path / "model"
     lines = [

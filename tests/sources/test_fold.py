@@ -1,5 +1,6 @@
 """One product under two codes, what is no product, no customer and no sale."""
 
+import csv
 from pathlib import Path
 
 import pyarrow as pa
@@ -58,6 +59,17 @@ def test_a_mapping_file_folds_what_it_says_and_rows_of_one_basket_are_merged(tmp
 
     assert [(basket.products, basket.quantities) for basket in baskets] == [(["new"], [3.0]), (["new"], [4.0])]
     assert (baskets.report.rows, baskets.report.kept, baskets.report.merged) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("content", [b"from,to\n\xff\xfe,b\n", b"from,to\n" + b"a" * 200_000 + b",b\n"])
+def test_a_mapping_file_that_is_no_text_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "fold.csv").write_bytes(content)
+    before = csv.field_size_limit(100_000)
+    try:
+        with pytest.raises(InputError, match=r"the mapping '.*fold\.csv' is no CSV in UTF-8"):
+            read_baskets(pa.table({"basket": [1], "product": ["a"]}), fold=tmp_path / "fold.csv")
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_whole_numbers_are_folded_as_whole_numbers() -> None:

@@ -94,7 +94,10 @@ def names(basket: str) -> list[str]:
     >>> names('pasta, "salt, coarse"')
     ['pasta', 'salt, coarse']
     """
-    found = [name.strip() for name in next(csv.reader([basket], skipinitialspace=True), []) if name.strip()]
+    try:
+        found = [name.strip() for name in next(csv.reader([basket], skipinitialspace=True), []) if name.strip()]
+    except csv.Error as error:
+        raise InputError(f"--basket {basket[:80]!r} is no list of products ({error}): write them in a line") from None
     if not found:
         raise InputError("--basket holds no product: give some as in --basket 'pasta,sauce'")
     return found

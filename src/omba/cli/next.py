@@ -92,6 +92,8 @@ def read_users(file: Path) -> list[str]:
             cells = [line[0].strip() for line in csv.reader(stream) if line and line[0].strip()]
     except UnicodeDecodeError:
         raise InputError(f"{str(file)!r} is not text in UTF-8: give a file with one customer a line") from None
+    except csv.Error as error:
+        raise InputError(f"{str(file)!r} is no CSV ({error}): give a file with one customer a line") from None
     if cells and cells[0].lower() in ("user", "user_id", "customer", "customer_id", "household_id"):
         cells = cells[1:]
     if not cells:

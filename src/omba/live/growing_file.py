@@ -91,8 +91,14 @@ class GrowingFile:
                 yield self._object(record)
             return
         texts = [record.decode("utf-8", "replace") for record in records]
-        for values in csv.reader(texts, delimiter=self.separator):
-            yield dict(zip(self.columns, values, strict=False))
+        try:
+            for values in csv.reader(texts, delimiter=self.separator):
+                yield dict(zip(self.columns, values, strict=False))
+        except csv.Error:
+            raise InputError(
+                f"{str(self.path)!r} is no proper CSV after byte {self.offset:,}: look for mixed line ends, or a quote"
+                " left open"
+            ) from None
 
     def _object(self, record: bytes) -> Row:
         if not record.strip():

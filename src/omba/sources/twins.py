@@ -80,6 +80,8 @@ def read_fold(path: str | Path) -> dict[str, str]:
             lines = [[cell.strip() for cell in line] for line in csv.reader(stream) if any(line)]
     except OSError as error:
         raise InputError(f"the mapping {str(path)!r} cannot be read ({error.strerror}): give a CSV file") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"the mapping {str(path)!r} is no CSV in UTF-8 ({error}): save it as that") from None
     if lines and [cell.casefold() for cell in lines[0]] == ["from", "to"]:
         lines = lines[1:]
     odd = next((n for n, line in enumerate(lines, 1) if len(line) != 2 or not all(line)), None)
