@@ -1,7 +1,8 @@
 """The tutorials: `python docs/notebooks.py` runs every notebook and writes what it prints into it.
 
 They are run here, one after the other in this process, and not by a server: the data are read and the kernels compiled
-once for all of them, which is most of the time they take. `run` is what the tests call.
+once for all of them, which is most of the time they take. `--check` writes nothing, and says where they print something
+else.
 """
 
 import ast
@@ -101,16 +102,33 @@ def prepared():
             omba.datasets.complete_journey = real
 
 
-def main(names: list[str]) -> None:
+def difference(path: Path) -> str:
+    """What a notebook prints now, beside what it shows; nothing where they say the same."""
+    kept = json.loads(path.read_text())
+    shown = text_of(kept)
+    for old, new in zip(shown, text_of(run(kept)), strict=True):
+        if differ(old, new):
+            return f"{path.name} now prints:\n{new}\ninstead of:\n{old}\nIf that is meant: python docs/notebooks.py"
+    return ""
+
+
+def main(arguments: list[str]) -> int:
+    """Run notebooks and write what they print into them; with `--check` only say where they print something else."""
+    names, found = [name for name in arguments if name != "--check"], ""
     with prepared():
         for path in sorted(LEARN.glob("*.ipynb")):
             if not names or path.stem in names:
                 print(path.stem, missing := lacking(path), flush=True)
                 if missing:
                     continue
+                if "--check" in arguments:
+                    found += difference(path)
+                    continue
                 notebook = run(json.loads(path.read_text()))
                 path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+    print(found, end="")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

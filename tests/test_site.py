@@ -122,20 +122,9 @@ def test_every_line_that_you_write_instead_runs(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_the_notebooks_print_what_they_show():
-    import json
-
-    import notebooks
-
-    with notebooks.prepared():
-        for path in sorted(notebooks.LEARN.glob("*.ipynb")):
-            if notebooks.lacking(path):
-                continue
-            kept = json.loads(path.read_text())
-            shown = notebooks.text_of(kept)
-            for old, new in zip(shown, notebooks.text_of(notebooks.run(kept)), strict=True):
-                assert not notebooks.differ(old, new), (
-                    f"{path.name} now prints:\n{new}\ninstead of:\n{old}\nIf that is meant: python docs/notebooks.py"
-                )
+    # In a process of its own: Spark's virtual machine keeps the folder in which a process first asked for it.
+    done = subprocess.run([sys.executable, str(DOCS / "notebooks.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
 
 
 def test_numbers_may_change_a_little_and_words_may_not():
