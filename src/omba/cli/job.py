@@ -140,7 +140,7 @@ def learn_windows(
 
     `windows` are those to learn, of baskets here or on Spark, each with the number of baskets that are done with it.
     """
-    # The rules of the history are mined beside learning, and BLAS must not take its processor either.
+    # Between windows too: threads of BLAS that the rules of an entry woke would spin while the next one is learned.
     with one_blas_thread(), terminal.progress("learning", total) as advance:
         for window, baskets in windows:
             if len(window):

@@ -711,6 +711,7 @@ def count_triples(
     partners, others, behind = np.empty(largest, np.int64), np.empty(largest, np.int64), np.empty(largest, np.int64)
     block = GROUP + largest * largest // 2
     keys, hashed = np.empty(block, np.uint64), np.empty(block, np.uint64)
+    # Numbers of one type, or what counts them would be compiled once more for a 0 that is known.
     doubt_keys, doubts, met, doubtful = np.empty(block, np.uint64), np.empty(block, np.uint64), np.int64(0), np.int64(0)
     while place[0] < len(offsets) - 1:
         taken, pairs_taken, ends[0] = 0, 0, 0
